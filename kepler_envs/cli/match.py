@@ -63,7 +63,8 @@ class Match:
         self.names = [specs.get(seat, PERSON) for seat in range(config.num_players)]
         self.actions: list[int] = []
         self.seats: list[int] = []
-        self._public_texts: list[str] = []  # of the same decisions
+        self._full_texts: list[str] = []  # of the same decisions
+        self._public_texts: list[str] = []
         self._batch = Batch(config, 1, seed)
         self._batch.reset(np.array([seed], np.uint64))
         self._row = np.zeros(1, np.int64)
@@ -91,7 +92,9 @@ class Match:
 
     def decide(self, action: int) -> None:
         """The seat to move decides."""
-        self._public_texts.append(self.position.public_text(action))
+        position = self.position
+        self._full_texts.append(position.full_text(action))
+        self._public_texts.append(position.public_text(action))
         self.seats.append(self.seat)
         self.actions.append(action)
         self._batch.step(np.array([action]))
@@ -109,8 +112,8 @@ class Match:
     def sentence(self, number: int, listener: int | None = None) -> str:
         """Decision ``number`` (from 0) in words: as the seat ``listener`` hears it, None hears everything."""
         told = listener in (None, self.seats[number])
-        words = self.config.actions.text(self.actions[number]) if told else self._public_texts[number]
-        return f"{agent_name(self.seats[number])}: {words}"
+        texts = self._full_texts if told else self._public_texts
+        return f"{agent_name(self.seats[number])}: {texts[number]}"
 
     def replay(self) -> Replay:
         """The game up to here."""

@@ -147,7 +147,7 @@ class ShowReplay:
         for number, after in enumerate(positions, 1):
             mover, action = replay.seats[number - 1], replay.actions[number - 1]
             told = self.seat in (None, mover)
-            words = config.actions.text(action) if told else position.public_text(action)
+            words = position.full_text(action) if told else position.public_text(action)
             yield Frame(f"{number:5}  {agent_name(mover)}: {words}", after)
             position = after
 

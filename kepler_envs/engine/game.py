@@ -160,7 +160,7 @@ class Verbs:
 
 
 def open_text(state: np.void, config: Configuration, action: int) -> str:
-    """The action's own words. A game without secret decisions uses this as its ``public_text``."""
+    """The action's own words, whatever the position: for games where that is all there is to say."""
     return config.actions.text(action)
 
 
@@ -199,8 +199,10 @@ class Game:
             everything.
         text: the same as ``draw``, as text for a terminal.
         scope: the sources that the compiled code is made from.
-        public_text: (state record, configuration, action) -> a decision in that state as everybody at the table hears
-            it. Where decisions are secret it tells only what the others learn.
+        full_text: (state record, configuration, action) -> a decision in that state in words, as who decides reads it:
+            with what the action's own words leave to the position.
+        public_text: the same as everybody at the table hears it. Where decisions are secret it tells only what the
+            others learn.
     """
 
     name: str
@@ -226,6 +228,7 @@ class Game:
     draw: Callable[..., Any]
     text: Callable[..., str]
     scope: Scope
+    full_text: Callable[[np.void, Configuration, int], str] = open_text
     public_text: Callable[[np.void, Configuration, int], str] = open_text
 
     def __post_init__(self) -> None:
@@ -352,7 +355,8 @@ def make_game(
         module: ``__name__`` of the folder. Its last part is the game's name.
         state: a module with MIN_PLAYERS, MAX_PLAYERS, STATE, OPTIONS and Node.
         components: a module with TABLES and load_components.
-        actions: a module with make_actions, and with public_text where decisions are made in secret.
+        actions: a module with make_actions, with full_text where positions give ids another meaning, and with
+            public_text where decisions are made in secret.
         setup: a module with setup.
         rules: a module with legal, apply, returns, ranks, scores and potential.
         observation: a module with observe, resample and make_observation.
@@ -361,6 +365,7 @@ def make_game(
             again, too.
     """
     name = module.rpartition(".")[2]
+    full_text = getattr(actions, "full_text", open_text)
     for source in sources:
         if not source.exists():
             raise ValueError(f"{name}: there is no {source}, which is one of the sources")
@@ -398,7 +403,8 @@ def make_game(
         draw=picture.draw,
         text=picture.text,
         scope=Scope(name, Path(str(state.__file__)).parent, *sources),
-        public_text=getattr(actions, "public_text", open_text),
+        full_text=full_text,
+        public_text=getattr(actions, "public_text", full_text),
     )
 
 

@@ -170,6 +170,14 @@ class Snapshot:
         """The position as text for a terminal. ``seat`` sees only its own hidden cards; None sees everything."""
         return self.config.game.text(self.state, self.config, check_view(seat, self.config.num_players))
 
+    def full_text(self, action: int) -> str:
+        """A decision at this position in words, as the seat that decides reads it, and whoever sees everything.
+
+        Raises ValueError if the game has no such id.
+        """
+        action = check_integer("action", action, 0, len(self.config.actions) - 1)
+        return self.config.game.full_text(self.state, self.config, action)
+
     def public_text(self, action: int) -> str:
         """A decision at this position as everybody at the table hears it, without what the deciding seat keeps secret.
 

@@ -426,7 +426,7 @@ def pictures(replay: Replay, config: Configuration, most_bytes: int) -> Iterator
         made = round(number * (len(positions) - 1) / (count - 1))
         caption = f"{made} of {len(replay.actions)} decisions"
         if made:
-            seat, text = replay.seats[made - 1], replay.texts[made - 1]
+            seat, text = replay.seats[made - 1], positions[made - 1].full_text(replay.actions[made - 1])
             caption += f"; the last: seat {seat}, {replay.agents[seat]}: {text}"
         yield escape(caption), _svg(positions[made])
 

@@ -93,8 +93,8 @@ class Film:
             }
 
     def _decision(self, number: int) -> dict[str, Any]:
-        words = self.replay.texts[number]
-        public = self.positions[number].public_text(self.replay.actions[number])
+        position, action = self.positions[number], self.replay.actions[number]
+        words, public = position.full_text(action), position.public_text(action)
         told = {"seat": self.replay.seats[number], "words": words}
         return told if public == words else {**told, "public": public}
 

@@ -164,7 +164,7 @@ class Table:
         except IllegalAction as problem:
             raise WebError(str(problem)) from problem
         self._last[position.seat] = Last(position, self.position)
-        self.heard.append(Heard(position.seat, self.replay.texts[-1], position.public_text(action)))
+        self.heard.append(Heard(position.seat, position.full_text(action), position.public_text(action)))
 
     def _cut(self, length: int) -> None:
         """Forget the decisions from ``length`` on."""

@@ -75,7 +75,12 @@ def test_ids_and_numbers_that_are_none(game: Game) -> None:
     for action in (-1, len(game.actions), *NO_INTEGERS):
         with pytest.raises(IllegalAction, match="no action id"):
             position.apply(action)
-        for ask in (position.public_text, config.actions.text, kepler_envs.make(game.id).action_text):
+        for ask in (
+            position.full_text,
+            position.public_text,
+            config.actions.text,
+            kepler_envs.make(game.id).action_text,
+        ):
             with pytest.raises(ValueError, match="action = .* is not allowed; allowed: an integer 0"):
                 ask(action)
     for number in (0, -1, *NO_INTEGERS):

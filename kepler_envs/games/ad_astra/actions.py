@@ -9,6 +9,7 @@ import numpy as np
 from kepler_envs.engine.actions import ActionSet, Block, axes
 from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.games.ad_astra.components import MAX_PER_RESOURCE
 from kepler_envs.games.ad_astra.state import (
     FIRST_ORE,
@@ -108,17 +109,27 @@ def make_actions(tables: Any) -> ActionSet:
     )  # fmt: skip
 
 
-def public_text(state: np.void, config: Configuration, action: int) -> str:
-    """A decision as the others hear it.
+def full_text(state: np.void, config: Configuration, action: int) -> str:
+    """A decision in words. Ids count players from the one who decides, and both sides of an offer have the same ids."""
 
-    Action cards lie face down until their space is reached. Both sides of an offer have the same ids.
-    """
-    if PLACE <= action < TAKE:
-        return f"place an action card face down on space {(action - PLACE) % NUM_SPACES + 1}"
+    def player(distance: int) -> str:
+        return agent_name((int(state["seat"]) + distance) % config.num_players)
+
+    if AT + FIRST_START < action < ITEM:
+        return f"on the start planet of {player(action - AT - FIRST_START)}"
+    if PARTNER <= action < CARDS:
+        return f"make an offer to {player(action - PARTNER + 1)}"
     text = config.actions.text(action)
     if CARDS <= action < CHOOSE:
         return text.replace("offer:", "ask for" if state["node"] == Node.OFFER_GET else "offer", 1)
     return text
+
+
+def public_text(state: np.void, config: Configuration, action: int) -> str:
+    """A decision as the others hear it. Action cards lie face down until their space is reached."""
+    if PLACE <= action < TAKE:
+        return f"place an action card face down on space {(action - PLACE) % NUM_SPACES + 1}"
+    return full_text(state, config, action)
 
 
 def planet_name(systems: tuple[str, ...], position: int) -> str:
