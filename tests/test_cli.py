@@ -7,7 +7,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -203,6 +203,15 @@ def test_ctrl_c_leaves_the_game(monkeypatch, capsys):
     assert "You leave" in capsys.readouterr().out
 
 
+@pytest.fixture
+def hangup_counts() -> Iterator[None]:
+    """The end of the terminal reaches what is tested, also where ``nohup`` runs the tests."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup_counts")
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
 def test_a_game_that_is_killed_is_kept(end, monkeypatch, tmp_path, capsys):
     path = tmp_path / "part.jsonl"
@@ -274,6 +283,7 @@ def test_agents_of_the_checkout_can_be_watched(capsys):
     assert "greedy" in printed and "uniform" in printed
 
 
+@pytest.mark.usefixtures("hangup_counts")
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_watch_keeps_the_game_so_far(end, monkeypatch, tmp_path, capsys):
     path = tmp_path / "part.jsonl"
