@@ -51,6 +51,7 @@ from kepler_envs.games.kepler_run.state import (
     MAX_FUEL,
     NUM_TRAITS,
     PART_SLOTS,
+    REROUTE,
     SOURCES,
     STATIONS,
     Node,
@@ -255,12 +256,16 @@ def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[i
         elif SPECIAL <= action < TARGET:
             found[action] = view.action_names[cards[action - SPECIAL].action - 1]
         elif TARGET <= action < CONTRACT:
-            sector = view.run[action - TARGET]
-            found[action] = _sector_words(sector.type, sector.cost, sector.icons, view)
+            found[action] = _target_words(action - TARGET, state["pending_action"] == REROUTE, view)
         elif USE_PART <= action < STOP:
             part = parts[action - USE_PART]
             found[action] = f"{view.part_names[part.kind]}, {part.dots}"
     return found
+
+
+def _target_words(index: int, swaps: bool, view: View) -> str:
+    words = [_sector_words(sector.type, sector.cost, sector.icons, view) for sector in view.run[index : index + 2]]
+    return ", changes places with ".join(words) if swaps else words[0]
 
 
 def _sector_words(kind: int, cost: int, icons: Sequence[int], view: View) -> str:

@@ -11,9 +11,11 @@ import pytest
 
 from kepler_envs import Snapshot
 from kepler_envs.engine.game import TERMINATED
-from kepler_envs.games.kepler_run.components import DEFAULT_FILE
-from kepler_envs.games.kepler_run.picture import COLUMNS
-from kepler_envs.games.kepler_run.state import Node
+from kepler_envs.games.kepler_run.actions import TARGET
+from kepler_envs.games.kepler_run.components import DEFAULT_FILE, action_names, part_names
+from kepler_envs.games.kepler_run.picture import COLUMNS, explain
+from kepler_envs.games.kepler_run.state import NUM_TYPES, Node
+from kepler_envs.rules import rules_text
 from tests.component_file import write_rows
 from tests.contract.subjects import play
 from tests.games.kepler_run.extremes import largest
@@ -116,12 +118,22 @@ def test_nothing_hidden_shows() -> None:
 def test_target_and_contract_questions() -> None:
     reroute = scenario([0, 1, 13], Seat(ship=0), Seat(ship=3), row=[3, 6, 7, 1, 4]).apply(33)
     assert "player_0: a sector for REROUTE" in labels(reroute)
+    words = explain(reroute.state, reroute.config, reroute.legal_actions())
+    assert words[TARGET + 1].startswith("Debris field, cost 1, asteroids, changes places with Warped space, cost 2")
+    outpost = scenario([13, 21], Seat(ship=0), Seat(ship=3), row=[7, 6, 3, 1, 4]).apply(33)
+    assert explain(outpost.state, outpost.config, [TARGET]) == {TARGET: "Warped space, cost 2, stations"}
     choosing = scenario([0, 1], Seat(ship=0), Seat(ship=1), node=Node.CONTRACT, draft_pos=4)
     assert "player_0: a contract for this round" in labels(choosing)
     loading = scenario(
         [0, 1], Seat(ship=0, fuel=2, contract=0, tank=4), Seat(ship=1, contract=0), node=Node.LOAD, draft_pos=4
     )
     assert "player_0: fuel to take along from the ship" in labels(loading)
+
+
+def test_the_rules_card_names_what_a_card_can_say() -> None:
+    tables = scenario([0, 1], Seat(ship=0), Seat(ship=1)).config.tables[0]
+    card = rules_text(GAME)
+    assert all(word in card for word in (*action_names(tables), *part_names(tables)[NUM_TYPES:]))
 
 
 @pytest.mark.parametrize(
