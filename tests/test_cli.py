@@ -559,6 +559,14 @@ def test_help(arguments, capsys):
     assert "usage: kepler-envs" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("command", [
+    "list", "show", "play", "watch", "serve", "tournament", "strength", "campaign", "replay", "bench", "compile",
+])  # fmt: skip
+def test_help_says_what_is_left_out_in_words(command, capsys):
+    assert main([command, "--help"]) == 0
+    assert "None" not in capsys.readouterr().out
+
+
 def test_options_are_numbers_where_they_read_as_one():
     assert parse_options(["a=5", "b=0.5", "c=rulebook", "d=x=y"]) == {"a": 5, "b": 0.5, "c": "rulebook", "d": "x=y"}
     choices = {"a": (False, True), "c": ("1", "2")}

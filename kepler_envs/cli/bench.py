@@ -12,7 +12,7 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from kepler_envs import machine, registry
-from kepler_envs.cli.common import UsageError
+from kepler_envs.cli.common import UsageError, left_out
 from kepler_envs.engine.aec import KeplerEnv
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -31,7 +31,7 @@ class Bench:
 
     games: Annotated[Positional[tuple[str, ...]], arg(metavar="[GAME ...]")] = ()
     """Games to measure. All of them if left out."""
-    players: Annotated[int | None, arg(metavar="N")] = None
+    players: Annotated[int | None, left_out("N")] = None
     """Number of players. Each game's default if left out."""
     num_envs: Annotated[int, arg(metavar="N")] = 256
     """Number of games in the batch."""

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameName, OnRay, UsageError, needing
+from kepler_envs.cli.common import GameName, OnRay, UsageError, left_out, needing
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.registry import load_game
 from kepler_envs.terminal import stop_on_signals
@@ -32,13 +32,13 @@ class MeasureStrength:
     """Agents to measure: uniform, greedy, mcts:1000, bc-v1, ..."""
     against: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("greedy",)
     """Opponents. Each of them in turn takes all other seats."""
-    players: Annotated[int | None, arg(metavar="N")] = None
+    players: Annotated[int | None, left_out("N")] = None
     """Number of players. The game's default if left out."""
     games: Annotated[int, arg(metavar="N")] = 1000
     """Games per pairing, rounded up so that every seat is used equally often."""
     side_by_side: Annotated[int, arg(metavar="N")] = 1000
     """Number of games played at once. If you stop, whole batches of this size are kept."""
-    minutes: Annotated[float | None, arg(metavar="M")] = None
+    minutes: Annotated[float | None, left_out("M")] = None
     """Time limit for each pairing. The games played by then count."""
     seed: Annotated[int, arg(metavar="SEED")] = 77
     """Seed of the games."""

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameArguments, OnRay, check_folder, needing
+from kepler_envs.cli.common import GameArguments, OnRay, check_folder, left_out, needing
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,16 @@ class PlayTournament(GameArguments):
     """Number of games in total, rounded up so that every agent takes each seat equally often."""
     adaptive: bool = False
     """Instead of a balanced schedule, choose the tables where it is least certain who is better."""
-    seconds_per_decision: Annotated[float | None, arg(metavar="S")] = None
+    seconds_per_decision: Annotated[float | None, left_out("S")] = None
     """Time limit. An agent that takes longer forfeits the game, even if it never answers. No limit if left out."""
-    memory_per_agent: Annotated[int | None, arg(metavar="MIB")] = None
+    memory_per_agent: Annotated[int | None, left_out("MIB")] = None
     """Memory limit for an agent from a file (python:FILE.py:NAME). An agent whose process takes more forfeits the
     game. No limit if left out."""
     out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tournament")
     """Folder that everything is written to, and continued from."""
     seed: Annotated[int, arg(metavar="SEED")] = 0
     """Seed of the schedule. Each game's own seed follows from it."""
-    processes: Annotated[int | None, arg(metavar="N")] = None
+    processes: Annotated[int | None, left_out("N")] = None
     """Number of processes that play. One per core if left out."""
     batch: Annotated[int, arg(metavar="N")] = 256
     """Number of games a process plays at once, at most. It changes the speed, never a game."""

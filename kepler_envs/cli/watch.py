@@ -11,7 +11,7 @@ from rich.console import Console
 from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
-from kepler_envs.cli.common import GameArguments, check_target, choose_seed
+from kepler_envs.cli.common import GameArguments, check_target, choose_seed, left_out
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_result, write_picture
@@ -25,15 +25,15 @@ class Watch(GameArguments):
 
     agents: Annotated[tuple[str, ...], arg(metavar="AGENT")] = (UNIFORM,)
     """One agent for all seats, or one for each in seat order."""
-    seed: Annotated[int | None, arg(metavar="S")] = None
-    """Seed of the deal and of the agents. The same seed gives the same game."""
+    seed: Annotated[int | None, left_out("S")] = None
+    """Seed of the deal and of the agents. The same seed gives the same game. A new one if left out."""
     delay: Annotated[float, arg(metavar="SECONDS")] = 0.5
     """Time for each move on a terminal; 0 prints the moves as lines."""
     quiet: bool = False
     """Print only the result."""
-    svg: Annotated[Path | None, arg(metavar="FOLDER")] = None
+    svg: Annotated[Path | None, left_out("FOLDER")] = None
     """Write a picture of every position into this folder."""
-    save: Annotated[Path | None, arg(metavar="FILE")] = None
+    save: Annotated[Path | None, left_out("FILE")] = None
     """Write a replay of the game, as far as it was played."""
 
     def run(self, console: Console) -> int:
