@@ -24,6 +24,8 @@ from rich.console import Console
 import kepler_envs
 from agents import checkpoint
 from agents.evaluation import evaluate
+from agents.expert_settings import ExpertConfig
+from agents.exploit import Exploit
 from agents.imitation import packed, unpacked
 from agents.progress import Display
 from agents.run import Run, random_state, set_random_state, train
@@ -528,3 +530,10 @@ def test_values_that_cannot_be_learned_together_are_refused(option, message, tmp
 def test_one_opponent_of_given_seats_plays_one_configuration(tmp_path):
     with pytest.raises(BotError, match="several values of an option need --seat shared or --seat pool"):
         Run(replace(SOLO, seat="single", out=tmp_path))
+
+
+@pytest.mark.parametrize("settings", [TrainConfig, ExpertConfig, Exploit])
+def test_help_says_what_is_left_out_in_words(settings, capsys):
+    with pytest.raises(SystemExit):
+        tyro.cli(settings, args=["--help"])
+    assert "None" not in capsys.readouterr().out
