@@ -267,6 +267,7 @@ def test_an_error_without_a_word_is_named(monkeypatch):
         without_connection._result("a task")
 
 
+@slow
 def test_nodes_with_something_else_installed_are_named_before_the_first_game(
     nodes, three, monkeypatch, tmp_path, capsys
 ):
