@@ -12,6 +12,7 @@ import torch as th
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks
+from stable_baselines3.common.utils import explained_variance
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 import kepler_envs
@@ -291,7 +292,8 @@ def test_shared_play_needs_values_of_all_seats():
 
 @pytest.mark.parametrize("target_kl", [None, 1e-5])
 def test_learning_in_one_pass_is_what_maskable_ppo_does(target_kl):
-    """The same rollout, minibatches and seed: the same weights to rounding, and the same figures in the log."""
+    """The same rollout, minibatches and seed: the same weights to rounding, and the same figures in the log, but for
+    the explained variance, which is that of the decisions learned from."""
     after = []
     for train in (SharedMaskablePPO.train, MaskablePPO.train):
         batch = batch_of(16, 3)
@@ -305,7 +307,11 @@ def test_learning_in_one_pass_is_what_maskable_ppo_does(target_kl):
         np.random.seed(1)
         train(model)
         after.append((dict(model.policy.network.named_parameters()), dict(model.logger.name_to_value)))
+        buffer = model.rollout_buffer
     (weights, figures), (right, expected) = after
+    its = buffer.learning
+    expected["train/explained_variance"] = explained_variance(buffer.values[its].ravel(), buffer.returns[its].ravel())
+    assert not its.all(), "some decisions are not learned from, and nothing is said about them"
     for name, one in right.items():
         moved = float((one.detach() - before[name]).abs().max())
         np.testing.assert_allclose(weights[name].detach(), one.detach(), atol=0.03 * moved + 1e-7, err_msg=name)

@@ -130,12 +130,17 @@ class SharedMaskablePPO(MaskablePPO):
         """Learn from the rollout: MaskablePPO's own method, in one pass through compiled code where the policy has it.
 
         Both lead to the same weights, to rounding, and log the same figures. With ``clip_range_vf`` and on other
-        devices than the processor, MaskablePPO's own is used.
+        devices than the processor, MaskablePPO's own is used. The explained variance is that of the decisions learned
+        from.
         """
         learner = cast(PiecePolicy, self.policy).learner
         if learner is None or self.clip_range_vf is not None:
             super().train()
-            return
+        else:
+            self._train_in_one_pass(learner)
+        self._log_explained_variance()
+
+    def _train_in_one_pass(self, learner: CompiledLearner) -> None:
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         epochs: list[list[_Figures]] = []
@@ -180,11 +185,15 @@ class SharedMaskablePPO(MaskablePPO):
             self.logger.record(f"train/{name}", np.mean([getattr(one, name) for one in every]))
         self.logger.record("train/approx_kl", np.mean([one.approx_kl for one in epochs[-1]]))
         loss = last.policy_gradient_loss + self.ent_coef * last.entropy_loss + self.vf_coef * last.value_loss
-        variance = explained_variance(self.rollout_buffer.values.flatten(), self.rollout_buffer.returns.flatten())
         self.logger.record("train/loss", loss)
-        self.logger.record("train/explained_variance", variance)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
         self.logger.record("train/clip_range", self.clip_range(self._current_progress_remaining))
+
+    def _log_explained_variance(self) -> None:
+        """MaskablePPO's own counts decisions of others, too, and those whose worth is unknown as foretold exactly."""
+        rollout = cast(SharedRolloutBuffer, self.rollout_buffer)
+        values, returns = (of_all[rollout.learning].ravel() for of_all in (rollout.values, rollout.returns))
+        self.logger.record("train/explained_variance", explained_variance(values, returns))
 
     def _seen(self, observations: np.ndarray) -> th.Tensor:
         """The observations, where the policy decides: small networks do so faster in compiled code than on a GPU."""
