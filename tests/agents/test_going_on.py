@@ -121,6 +121,12 @@ def test_values_mean_what_they_meant_until_a_run_learns(of_its_seat, tmp_path):
     assert meaning(other.out / "best.zip") == (True, True) and meaning(other.last) == (False, False)
 
 
+def test_imitation_alone_teaches_the_values_of_all_seats():
+    training = {"seat": "single", "shaping": 0.1, "teacher_share": 1.0}
+    assert not values_own_seat({"training": training}) and not expects_shaping({"training": training})
+    assert values_own_seat({"training": {**training, "teacher_share": 0.9}})
+
+
 def test_values_of_a_search_s_network_mean_what_they_meant_until_it_learns(of_its_seat, tmp_path, monkeypatch):
     config = replace(SEARCHING, start=f"net:{of_its_seat.out}", guided_from=1, out=tmp_path)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):

@@ -94,8 +94,10 @@ def learned_with(description: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def values_own_seat(description: Mapping[str, Any]) -> bool:
-    """Whether a network has learned what the observing seat may expect, and not what the others may."""
-    return learned_with(description).get("seat") == "single"
+    """Whether a network has learned what the observing seat may expect, and not what the others may, as imitation
+    teaches, too."""
+    settings = learned_with(description)
+    return settings.get("seat") == "single" and settings.get("teacher_share") != 1
 
 
 def expects_shaping(description: Mapping[str, Any]) -> bool:
