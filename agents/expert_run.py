@@ -444,7 +444,8 @@ class ExpertRun:
 
     def _against_best(self, learner: Bot, games: Configuration) -> float:
         """How the network fares beside the best one so far; 1 is equal. Alone, it is measured by its points."""
-        best, asked = CheckpointBot(self.best_file, games), (games, self.config.eval_games, BEST_SEED)
+        asked = (games, self.config.eval_games, BEST_SEED + self.generation)
+        best = CheckpointBot(self.best_file, games)
         found = evaluate(learner, best, *asked)
         if found.points is None:
             return games.num_players * found.wins.mean
