@@ -13,7 +13,7 @@ import tyro
 from agents.allowed import MOST_SEED, SIZE, need, need_defaults, need_network
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search import MctsConfig
-from kepler_envs.cli.common import OnRay, Options, left_out
+from kepler_envs.cli.common import OnRay, Options, optional
 from kepler_envs.engine.game import REWARD_OPTIONS
 
 MAY_CHANGE = ("out", "generations", "steps", "minutes", "processes", "ray")
@@ -26,18 +26,18 @@ class ExpertConfig:
 
     game: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[GAME]")] = "kitten_adventurers"
     """Name or id of the game."""
-    out: Annotated[Path | None, left_out("FOLDER")] = None
+    out: Annotated[Path | None, optional("FOLDER")] = None
     """Folder of the run; default runs/GAME-PLAYERSp-expert. If it holds a run, that run continues."""
-    generations: Annotated[int | None, left_out("N")] = None
+    generations: Annotated[int | None, optional("N")] = None
     """Stop after this many generations (games, learning, judging); 8 without any budget."""
-    steps: Annotated[int | None, left_out("N")] = None
+    steps: Annotated[int | None, optional("N")] = None
     """Stop before the games have more decisions than this, including those of greedy that are imitated first.
 
     The next games are expected to be as long as the last ones. Nothing is known of the first; they are played anyway.
     """
-    minutes: Annotated[float | None, left_out("M")] = None
+    minutes: Annotated[float | None, optional("M")] = None
     """Begin no generation after this many minutes."""
-    players: Annotated[int | str | None, left_out("N")] = None
+    players: Annotated[int | str | None, optional("N")] = None
     """Number of players; default is the game's own. A range such as 3-5 trains one network for all these counts."""
     option: Options = ()
     """Option of the game. With several values, level=1,2, one network learns every combination."""
@@ -47,10 +47,10 @@ class ExpertConfig:
     """Number of processes that play games."""
     ray: OnRay = None
     """Play games on a Ray cluster: at ADDRESS, or on this machine, started with --processes cores if none runs."""
-    start: Annotated[str | None, left_out("SPEC")] = None
+    start: Annotated[str | None, optional("SPEC")] = None
     """Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Without one, the network first
     imitates greedy."""
-    over: Annotated[Literal["greedy"] | None, left_out("greedy", aliases=["--from"])] = None
+    over: Annotated[Literal["greedy"] | None, optional("greedy", aliases=["--from"])] = None
     """Bot whose choice the network sees. It starts at that strength and learns where to deviate."""
     teacher_positions: int = 200_000
     """Decisions of greedy to imitate first, without --start."""
@@ -61,7 +61,7 @@ class ExpertConfig:
     """Games per generation, of all player counts together."""
     search: str = "100"
     """Budget and settings of the search, as after `mcts:` in the spec of a bot."""
-    guided_from: Annotated[int | None, left_out("N")] = None
+    guided_from: Annotated[int | None, optional("N")] = None
     """First generation that the best network guides. Before, and without it, greedy plays the games out."""
     searched: float = 0.25
     """Share of decisions that are searched. Greedy and the best network make the others, half of the seats each."""

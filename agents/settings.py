@@ -15,7 +15,7 @@ import tyro
 from agents.allowed import MOST_SEED, SIZE, need, need_defaults, need_network
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.cli.common import Options, left_out
+from kepler_envs.cli.common import Options, optional
 
 MAY_CHANGE = (
     "out",
@@ -75,16 +75,16 @@ class TrainConfig:
 
     game: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[GAME]")] = "kitten_adventurers"
     """Name or id of the game."""
-    out: Annotated[Path | None, left_out("FOLDER")] = None
+    out: Annotated[Path | None, optional("FOLDER")] = None
     """Folder of the run; default runs/GAME-PLAYERSp-SEAT. Continues a run that is there, which runs its pickled
     code."""
     trust_folder: bool = False
     """Continue a run even if its folder or last.zip belongs to another user or others may write to it."""
-    steps: Annotated[int | None, left_out("N")] = None
+    steps: Annotated[int | None, optional("N")] = None
     """Stop after this many decisions of the network in all games together. Without any budget, 2,000,000."""
-    minutes: Annotated[float | None, left_out("M")] = None
+    minutes: Annotated[float | None, optional("M")] = None
     """Stop after this many minutes, evaluations included, compiling not."""
-    players: Annotated[int | str | None, left_out("N")] = None
+    players: Annotated[int | str | None, optional("N")] = None
     """Number of players; default is the game's own. With --seat pool also a range, 3-5, for one network."""
     option: Options = ()
     """Option of the game. With several values, level=1,2, one network learns every combination."""
@@ -98,12 +98,12 @@ class TrainConfig:
     opponent: str = "uniform"
     """The bot on all other seats with --seat single (uniform, greedy, mcts:1000, net:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
-    start: Annotated[str | None, left_out("SPEC")] = None
+    start: Annotated[str | None, optional("SPEC")] = None
     """Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Player counts may differ. A
     strong network needs a lower learning rate, such as 3e-4."""
-    over: Annotated[Literal["greedy"] | None, left_out("greedy", aliases=["--from"])] = None
+    over: Annotated[Literal["greedy"] | None, optional("greedy", aliases=["--from"])] = None
     """Bot whose choice the network sees. It starts at that strength and learns where to deviate."""
-    teacher: Annotated[str | None, left_out("SPEC")] = None
+    teacher: Annotated[str | None, optional("SPEC")] = None
     """Bot that the network imitates first, for example greedy. Without one, it learns from its own play alone."""
     teacher_share: float = 0.2
     """Share of the budget for imitation. With 1 it does nothing else."""

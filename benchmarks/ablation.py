@@ -27,7 +27,7 @@ from agents.ending import INTERRUPTED, plain_ending
 from agents.evaluation import mean_with_interval
 from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
-from kepler_envs.cli.common import left_out
+from kepler_envs.cli.common import optional
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import SEED_LIMIT
 from kepler_envs.terminal import grid, make_console, stop_on_signals
@@ -128,7 +128,7 @@ class Ablation:
     """The bot that chooses in its place."""
     against: Annotated[str, arg(metavar="SPEC")] = "greedy"
     """The bot on all other seats."""
-    players: Annotated[int | None, left_out("N")] = None
+    players: Annotated[int | None, optional("N")] = None
     """Number of players. Without it, the game's default."""
     games: int = 2000
     """Games per row, rounded up so that every seat is used equally often."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from kepler_envs.cli.common import left_out
+from kepler_envs.cli.common import optional
 
 GAME = "kitten_adventurers"
 PLAYERS = 4
@@ -34,7 +34,7 @@ class Settings:
     """Names of the parts to measure. Without it, all but the long ones."""
     quick: bool = False
     """Take short and few samples: for a first look, not for figures to quote."""
-    record: Annotated[Path | None, left_out("FILE")] = None
+    record: Annotated[Path | None, optional("FILE")] = None
     """Write the run to this file, with release, commit, machine and date; with --only, replace rows of it. Pages quote
     docs/figures.json."""
 

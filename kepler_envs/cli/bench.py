@@ -12,7 +12,7 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from kepler_envs import machine, registry
-from kepler_envs.cli.common import UsageError, left_out
+from kepler_envs.cli.common import UsageError, optional
 from kepler_envs.engine.aec import KeplerEnv
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -29,9 +29,9 @@ ROUNDS_A_LOOK = 16
 class Bench:
     """Measure quickly how fast games run on this machine, in one thread."""
 
-    games: Annotated[Positional[tuple[str, ...]], arg(metavar="[GAME ...]")] = ()
+    games: Annotated[Positional[tuple[str, ...]], optional(metavar="[GAME ...]")] = ()
     """Games to measure. All of them if left out."""
-    players: Annotated[int | None, left_out("N")] = None
+    players: Annotated[int | None, optional(metavar="N")] = None
     """Number of players. Each game's default if left out."""
     num_envs: Annotated[int, arg(metavar="N")] = 256
     """Number of games in the batch."""

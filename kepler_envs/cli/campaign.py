@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from rich.console import Console
 from tyro.conf import Positional, arg
 
-from kepler_envs.cli.common import UsageError, check_target, choose_seed, left_out
+from kepler_envs.cli.common import UsageError, check_target, choose_seed, optional
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import PERSON, Match
 from kepler_envs.cli.play import converse
@@ -27,17 +27,17 @@ class PlayCampaign:
 
     name: Annotated[Positional[str], arg(metavar="NAME")]
     """The campaign: its name, part of its name, or its number 0..4."""
-    file: Annotated[Path | None, left_out("FILE")] = None
+    file: Annotated[Path | None, optional(metavar="FILE")] = None
     """File that keeps your progress. NAME.json in the current folder if left out. An existing campaign continues."""
     agent: Annotated[str, arg(metavar="AGENT")] = PERSON
     """Who plays: you, or an agent (uniform, greedy, mcts:1000, net:PATH)."""
     games: Annotated[int, arg(metavar="N")] = 1
     """Number of games to play at most. A lost level is tried again."""
-    seed: Annotated[int | None, left_out("S")] = None
-    """Seed of the first deal. Later games use the seeds that follow it. A new one if left out."""
-    solo_planets: Annotated[int | None, left_out("N")] = None
+    seed: Annotated[int | None, optional(metavar="SEED")] = None
+    """Seed of the first deal. Later games use the seeds that follow it. Drawn if left out."""
+    solo_planets: Annotated[int | None, optional(metavar="N")] = None
     """Number of planets on the map in a new campaign: 18 (if left out) or 20."""
-    components: Annotated[Path | None, left_out("FILE")] = None
+    components: Annotated[Path | None, optional(metavar="FILE")] = None
     """Your own component file for a new campaign."""
 
     def run(self, console: Console) -> int:

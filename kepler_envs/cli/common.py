@@ -16,17 +16,16 @@ from kepler_envs.files import check_writable
 from kepler_envs.registry import load_game
 from kepler_envs.web.forms import read_value
 
-GameName = Annotated[Positional[str], arg(metavar="GAME")]
-Options = Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")]
-"""``--option KEY=VALUE``, once for each option."""
 
-
-def left_out(metavar: str, **more: Any) -> Any:
-    """An option whose help says itself what happens if it is left out: no "default: None"."""
+def optional(metavar: str, **more: Any) -> Any:
+    """What an argument takes whose help says in words what leaving it out means, in place of ``(default: None)``."""
     return arg(metavar=metavar, help_behavior_hint="", **more)
 
 
-OnRay = Annotated[tuple[str, ...] | None, left_out("[ADDRESS]")]
+GameName = Annotated[Positional[str], arg(metavar="GAME")]
+Options = Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")]
+"""``--option KEY=VALUE``, once for each option."""
+OnRay = Annotated[tuple[str, ...] | None, optional(metavar="[ADDRESS]")]
 """``--ray`` or ``--ray ADDRESS``."""
 NO_CHOICES: Mapping[str, Iterable[Any]] = {}
 
@@ -39,11 +38,11 @@ class UsageError(Exception):
 class GameArguments:
     game: GameName
     """Name of the game; `kepler-envs list` prints them all."""
-    players: Annotated[int | None, left_out("N")] = None
-    """Number of players. The game's default if left out."""
+    players: Annotated[int | None, optional(metavar="N")] = None
+    """Number of players; the game's default otherwise."""
     option: Options = ()
     """Set an option of the game. `kepler-envs show GAME` lists them."""
-    components: Annotated[Path | None, left_out("FILE")] = None
+    components: Annotated[Path | None, optional(metavar="FILE")] = None
     """Your own component file, in place of the game's components.toml."""
 
     def configure(self) -> Configuration:

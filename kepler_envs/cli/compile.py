@@ -17,7 +17,7 @@ from tyro.conf import Positional, arg
 from kepler_envs import registry
 from kepler_envs.bots.warmup import NETWORK_SCOPE, network_kernels
 from kepler_envs.bots.warmup import kernels as bot_kernels
-from kepler_envs.cli.common import UsageError, left_out
+from kepler_envs.cli.common import UsageError, optional
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.engine import shipped
 from kepler_envs.engine.code_cache import Scope, without_shipped
@@ -36,9 +36,9 @@ _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
 class Compile:
     """Compile games and agents ahead of time and keep the code on disk."""
 
-    games: Annotated[Positional[tuple[str, ...]], arg(metavar="[GAME ...]")] = ()
+    games: Annotated[Positional[tuple[str, ...]], optional(metavar="[GAME ...]")] = ()
     """Games to compile. All of them if left out."""
-    processes: Annotated[int | None, left_out("N")] = None
+    processes: Annotated[int | None, optional(metavar="N")] = None
     """Number of games to compile at once. One per core if left out."""
     agents: Annotated[bool, arg(help_behavior_hint="")] = True
     """Skip what the agents need: greedy, mcts and networks."""

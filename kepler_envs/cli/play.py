@@ -10,7 +10,7 @@ from rich.console import Console
 from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
-from kepler_envs.cli.common import GameArguments, UsageError, check_target, choose_seed, left_out
+from kepler_envs.cli.common import GameArguments, UsageError, check_target, choose_seed, optional
 from kepler_envs.cli.match import PERSON, Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.screens import Screen, pack, split_list, split_text
 from kepler_envs.cli.stage import print_position, print_result
@@ -46,11 +46,11 @@ class Play(GameArguments):
 
     seat: Annotated[int | Literal["all"], arg(metavar="SEAT")] = 0
     """Your seat. With `all`, people share the keyboard."""
-    agents: Annotated[tuple[str, ...], arg(metavar="AGENT")] = ()
+    agents: Annotated[tuple[str, ...], optional(metavar="AGENT ...")] = ()
     """Agents of the other seats: one for all of them, or one for each in seat order. `uniform` if left out."""
-    seed: Annotated[int | None, left_out("S")] = None
-    """Seed of the deal. The same seed deals the same game. A new one if left out."""
-    save: Annotated[Path | None, left_out("FILE")] = None
+    seed: Annotated[int | None, optional(metavar="SEED")] = None
+    """Seed of the deal. The same seed deals the same game. Drawn if left out."""
+    save: Annotated[Path | None, optional(metavar="FILE")] = None
     """Write a replay of the game, even if you leave it early."""
 
     def run(self, console: Console) -> int:

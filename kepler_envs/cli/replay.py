@@ -12,7 +12,7 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from kepler_envs import registry
-from kepler_envs.cli.common import UsageError, check_target, left_out
+from kepler_envs.cli.common import UsageError, check_target, optional
 from kepler_envs.cli.motion import write_gif
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_position, print_result, write_picture
 from kepler_envs.engine.game import Configuration
@@ -33,26 +33,25 @@ class ShowReplay:
 
     file: Annotated[Positional[Path], arg(metavar="FILE")]
     """A replay, as `play --save` and `watch --save` write it."""
-    components: Annotated[Path | None, left_out("FILE")] = None
+    components: Annotated[Path | None, optional(metavar="FILE")] = None
     """Where the card file of the game is now, if it had one of its own."""
-    at: Annotated[int | None, left_out("N")] = None
+    at: Annotated[int | None, optional(metavar="N")] = None
     """Show only the position after N decisions."""
-    seat: Annotated[int | None, left_out("SEAT")] = None
+    seat: Annotated[int | None, optional(metavar="SEAT")] = None
     """Show what this seat saw. Everything is open if left out."""
     delay: Annotated[float, arg(metavar="SECONDS")] = 0.5
     """Time for each move on a terminal; 0 prints the moves as lines."""
-    svg: Annotated[Path | None, left_out("PATH")] = None
+    svg: Annotated[Path | None, optional(metavar="PATH")] = None
     """Draw it as SVG. A name ending in .svg gets one position (the last, or that of --at), a folder gets them all."""
-    png: Annotated[Path | None, left_out("PATH")] = None
+    png: Annotated[Path | None, optional(metavar="PATH")] = None
     """Draw it as PNG, otherwise like --svg."""
-    html: Annotated[Path | None, left_out("OUT")] = None
-    """Write the whole game, nothing hidden, as one page that opens in a browser from disk: slider, views, decisions,
-    plots."""
-    gif: Annotated[Path | None, left_out("OUT")] = None
+    html: Annotated[Path | None, optional(metavar="OUT")] = None
+    """Write the whole game, nothing hidden, as one page that a browser opens from disk."""
+    gif: Annotated[Path | None, optional(metavar="OUT")] = None
     """Write a moving picture of at most 60 positions, as --seat sees them."""
-    start: Annotated[int | None, left_out("N")] = None
+    start: Annotated[int | None, optional(metavar="N")] = None
     """First position of the moving picture; the deal if left out."""
-    stop: Annotated[int | None, left_out("N")] = None
+    stop: Annotated[int | None, optional(metavar="N")] = None
     """Last position of the moving picture; the last of the game if left out."""
 
     def run(self, console: Console) -> int:

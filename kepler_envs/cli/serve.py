@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from rich.console import Console
 from tyro.conf import Positional, UseAppendAction, arg
 
-from kepler_envs.cli.common import UsageError, check_folder, left_out, needing
+from kepler_envs.cli.common import UsageError, check_folder, needing, optional
 from kepler_envs.engine.replay import ReplayError, read_replay
 from kepler_envs.terminal import say
 
@@ -25,7 +25,7 @@ ELSEWHERE = {"0.0.0.0": (socket.AF_INET, "192.0.2.1"), "::": (socket.AF_INET6, "
 class Serve:
     """Play, watch bots and ask for their advice in a browser. Only this machine can connect, unless you set --host."""
 
-    open: Annotated[Positional[tuple[Path, ...]], arg(metavar="[FILE ...]")] = ()
+    open: Annotated[Positional[tuple[Path, ...]], optional(metavar="[FILE ...]")] = ()
     """Replays, or tournament folders, to look at."""
     port: Annotated[int, arg(metavar="PORT")] = USUAL_PORT
     """Port to listen on. 0 takes a free one."""
@@ -33,7 +33,7 @@ class Serve:
     """Address to listen on. If other machines can reach it, anybody who has a link can use it."""
     name: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="NAME")] = ()
     """Another host name that links to this machine may use."""
-    folder: Annotated[Path | None, left_out("FOLDER")] = None
+    folder: Annotated[Path | None, optional(metavar="FOLDER")] = None
     """Folder that games are kept in. ~/.local/share/kepler_envs/tables if left out."""
     pace: Annotated[float, arg(metavar="SECONDS")] = 0.4
     """Pause before each move of a bot at a table with people."""

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 
 from kepler_envs import describe, registry
-from kepler_envs.cli.common import GameName, left_out
+from kepler_envs.cli.common import GameName, optional
 from kepler_envs.terminal import grid
 
 
@@ -33,9 +33,9 @@ class Show:
 
     game: GameName
     """Name of the game; `kepler-envs list` prints them all."""
-    players: Annotated[int | None, left_out("N")] = None
+    players: Annotated[int | None, optional(metavar="N")] = None
     """Show only what applies to this number of players."""
-    components: Annotated[Path | None, left_out("FILE")] = None
+    components: Annotated[Path | None, optional(metavar="FILE")] = None
     """Show the game with your own component file."""
 
     def run(self, console: Console) -> int:

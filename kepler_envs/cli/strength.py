@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameName, OnRay, UsageError, left_out, needing
+from kepler_envs.cli.common import GameName, OnRay, UsageError, needing, optional
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.registry import load_game
 from kepler_envs.terminal import stop_on_signals
@@ -28,25 +28,24 @@ class MeasureStrength:
 
     game: GameName
     """Name of the game; `kepler-envs list` prints them all."""
-    agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")]
+    agents: Annotated[tuple[str, ...], arg(metavar="AGENT ...")]
     """Agents to measure: uniform, greedy, mcts:1000, bc-v1, ..."""
-    against: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("greedy",)
+    against: Annotated[tuple[str, ...], arg(metavar="AGENT ...")] = ("greedy",)
     """Opponents. Each of them in turn takes all other seats."""
-    players: Annotated[int | None, left_out("N")] = None
-    """Number of players. The game's default if left out."""
+    players: Annotated[int | None, optional(metavar="N")] = None
+    """Number of players; the game's default otherwise."""
     games: Annotated[int, arg(metavar="N")] = 1000
     """Games per pairing, rounded up so that every seat is used equally often."""
     side_by_side: Annotated[int, arg(metavar="N")] = 1000
     """Number of games played at once. If you stop, whole batches of this size are kept."""
-    minutes: Annotated[float | None, left_out("M")] = None
-    """Time limit for each pairing. The games played by then count."""
+    minutes: Annotated[float | None, optional(metavar="M")] = None
+    """Time limit for each pairing. The games played by then count. No limit if left out."""
     seed: Annotated[int, arg(metavar="SEED")] = 77
     """Seed of the games."""
     out: Annotated[Path, arg(metavar="FILE")] = Path("strength.csv")
     """File that results are added to."""
     ray: OnRay = None
-    """Play on a Ray cluster: the one at ADDRESS, or this machine's own, which is started if necessary. The cluster
-    shares out batches of --side-by-side games."""
+    """Play batches of --side-by-side games on a Ray cluster: that at ADDRESS, or this machine's, started if needed."""
 
     def run(self, console: Console) -> int:
         """Measure what the record lacks; 0, or 130 if it was stopped."""

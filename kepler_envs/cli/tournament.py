@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameArguments, OnRay, check_folder, left_out, needing
+from kepler_envs.cli.common import GameArguments, OnRay, check_folder, needing, optional
 
 
 @dataclass(frozen=True)
@@ -19,22 +19,21 @@ class PlayTournament(GameArguments):
     Run the same command again to continue where you stopped. A larger --games extends a finished tournament.
     """
 
-    agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("uniform", "greedy")
+    agents: Annotated[tuple[str, ...], arg(metavar="AGENT ...")] = ("uniform", "greedy")
     """At least two agents: uniform, greedy, mcts:1000, net:PATH, ..."""
     games: Annotated[int, arg(metavar="N")] = 1200
     """Number of games in total, rounded up so that every agent takes each seat equally often."""
     adaptive: bool = False
     """Instead of a balanced schedule, choose the tables where it is least certain who is better."""
-    seconds_per_decision: Annotated[float | None, left_out("S")] = None
+    seconds_per_decision: Annotated[float | None, optional(metavar="S")] = None
     """Time limit. An agent that takes longer forfeits the game, even if it never answers. No limit if left out."""
-    memory_per_agent: Annotated[int | None, left_out("MIB")] = None
-    """Memory limit for an agent from a file (python:FILE.py:NAME). An agent whose process takes more forfeits the
-    game. No limit if left out."""
+    memory_per_agent: Annotated[int | None, optional(metavar="MIB")] = None
+    """Memory limit for the process of an agent from a file. One that takes more forfeits. No limit if left out."""
     out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tournament")
     """Folder that everything is written to, and continued from."""
     seed: Annotated[int, arg(metavar="SEED")] = 0
     """Seed of the schedule. Each game's own seed follows from it."""
-    processes: Annotated[int | None, left_out("N")] = None
+    processes: Annotated[int | None, optional(metavar="N")] = None
     """Number of processes that play. One per core if left out."""
     batch: Annotated[int, arg(metavar="N")] = 256
     """Number of games a process plays at once, at most. It changes the speed, never a game."""
@@ -43,8 +42,7 @@ class PlayTournament(GameArguments):
     fresh: bool = False
     """Discard what an earlier tournament left in the folder."""
     ray: OnRay = None
-    """Play on a Ray cluster: the one at ADDRESS, or this machine's own, which is started with --processes cores if
-    necessary."""
+    """Play on a Ray cluster: that at ADDRESS, or this machine's, started with --processes cores if there is none."""
 
     def run(self, console: Console) -> int:
         """Play what is missing and report; 0, or 130 if it was stopped before the last game."""

@@ -11,7 +11,7 @@ from rich.console import Console
 from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
-from kepler_envs.cli.common import GameArguments, check_target, choose_seed, left_out
+from kepler_envs.cli.common import GameArguments, check_target, choose_seed, optional
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_result, write_picture
@@ -23,17 +23,17 @@ from kepler_envs.terminal import say
 class Watch(GameArguments):
     """Watch agents play against each other. Keys: space pauses, arrows step, Tab turns to the next screen, q quits."""
 
-    agents: Annotated[tuple[str, ...], arg(metavar="AGENT")] = (UNIFORM,)
+    agents: Annotated[tuple[str, ...], arg(metavar="AGENT ...")] = (UNIFORM,)
     """One agent for all seats, or one for each in seat order."""
-    seed: Annotated[int | None, left_out("S")] = None
-    """Seed of the deal and of the agents. The same seed gives the same game. A new one if left out."""
+    seed: Annotated[int | None, optional(metavar="SEED")] = None
+    """Seed of the deal and of the agents. The same seed gives the same game. Drawn if left out."""
     delay: Annotated[float, arg(metavar="SECONDS")] = 0.5
     """Time for each move on a terminal; 0 prints the moves as lines."""
     quiet: bool = False
     """Print only the result."""
-    svg: Annotated[Path | None, left_out("FOLDER")] = None
+    svg: Annotated[Path | None, optional(metavar="FOLDER")] = None
     """Write a picture of every position into this folder."""
-    save: Annotated[Path | None, left_out("FILE")] = None
+    save: Annotated[Path | None, optional(metavar="FILE")] = None
     """Write a replay of the game, as far as it was played."""
 
     def run(self, console: Console) -> int:
