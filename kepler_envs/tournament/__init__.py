@@ -25,11 +25,21 @@ def check_config(config: Any) -> None:
     check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
 
 
+def check_specs(name: str, specs: Any) -> None:
+    """Raise TypeError unless these are specs of bots: of a text, every letter would be one."""
+    if not isinstance(specs, (list, tuple)) or not all(isinstance(spec, str) for spec in specs):
+        raise TypeError(f"{name} must be a list or tuple of specs, not {specs!r}")
+
+
 def check_counts(request: Any, *names: str, least: int = 1) -> None:
-    """Raise TournamentError unless these attributes of a request are integers from ``least`` on, or None."""
+    """Raise TournamentError unless these attributes of a request are integers from ``least`` on.
+
+    None will do where it is the default.
+    """
     for name in names:
         value = getattr(request, name)
-        if value is not None and not (is_integer(value) and value >= least):
+        may_be_none = getattr(type(request), name) is None
+        if not (value is None and may_be_none) and not (is_integer(value) and value >= least):
             option = f"--{name.replace('_', '-')}"
             raise TournamentError(f"{option} {value} is not allowed; allowed: an integer from {least} on")
 

@@ -22,7 +22,7 @@ from kepler_envs.files import alone_in
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.revision import commit
 from kepler_envs.terminal import say, stop_on_signals
-from kepler_envs.tournament import TournamentError, check_config, check_counts, check_tournament_seed
+from kepler_envs.tournament import TournamentError, check_config, check_counts, check_specs, check_tournament_seed
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.html import PAGE, ReplayPage, write_page
@@ -81,6 +81,10 @@ class Tournament:
         bootstrap: the number of samples for the intervals of the ratings.
         fresh: delete what an earlier tournament left in the folder.
         cluster: the cluster that plays. None plays in processes of this machine.
+
+    Raises:
+        TournamentError: a number or the choice of agents is not allowed. The message names the option of the command.
+        TypeError: a value is of another type.
     """
 
     config: Configuration
@@ -108,6 +112,10 @@ class Tournament:
         """Play what is missing and report. Returns 0, or 130 if it was stopped before the last game.
 
         ``replay_page`` makes the pages of whole games that the report links to. Without it there are none.
+
+        Raises:
+            BotError: an agent cannot be loaded. Nothing has been played or written.
+            TournamentError: the folder holds another tournament or a damaged ledger, or another one is played there.
         """
         with console.status("loading and compiling agents ..."):
             memory = None if self.memory_per_agent is None else self.memory_per_agent * MIB
@@ -174,8 +182,9 @@ class Tournament:
         check_config(self.config)
         if self.config.num_players < 2:
             raise TournamentError("--players 1 makes no tournament; allowed: at least 2")
-        for spec in self.agents:
-            check_type("spec", spec, str)
+        check_specs("agents", self.agents)
+        for name in ("adaptive", "fresh"):
+            check_type(name, getattr(self, name), bool)
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         for spec in self.agents:

@@ -23,7 +23,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.files import check_writable
 from kepler_envs.printable import counted
 from kepler_envs.revision import commit
-from kepler_envs.tournament import TournamentError, check_config, check_counts, check_tournament_seed
+from kepler_envs.tournament import TournamentError, check_config, check_counts, check_specs, check_tournament_seed
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.pairing import parts_of, play_parts
 from kepler_envs.tournament.standings import share
@@ -45,6 +45,11 @@ class Strength:
         minutes: the most time for a pairing. The games played by then count.
         seed: the seed of the games.
         out: the record that lines are added to.
+
+    Raises:
+        TournamentError: a number is not allowed, nobody is named, or the game is for one player. The message names the
+            option of the command.
+        TypeError: a value is of another type.
     """
 
     config: Configuration
@@ -58,6 +63,10 @@ class Strength:
 
     def __post_init__(self) -> None:
         check_config(self.config)
+        for name in ("agents", "against"):
+            check_specs(name, getattr(self, name))
+            if not getattr(self, name):
+                raise TournamentError(f"--{name}: at least one is needed")
         check_counts(self, "games", "side_by_side")
         if self.minutes is not None and not (is_number(self.minutes) and self.minutes > 0):
             raise TournamentError(f"--minutes {self.minutes} is not allowed; allowed: above 0")

@@ -176,7 +176,7 @@ def test_a_record_may_be_named_in_text(tmp_path):
 @pytest.mark.parametrize(
     ("name", "values", "allowed"),
     [
-        ("games", (0, 1.5, True, "8"), "an integer from 1 on"),
+        ("games", (0, 1.5, True, "8", None), "an integer from 1 on"),
         ("side_by_side", (-4, 2.5), "an integer from 1 on"),
         ("minutes", (-1.0, float("nan"), "1", True), "above 0"),
     ],
@@ -191,6 +191,17 @@ def test_what_is_not_allowed_is_said(name, values, allowed):
 def test_a_configuration_is_needed():
     with pytest.raises(TypeError, match=f"^config must be a Configuration, not '{GAME}'; .* makes one$"):
         Strength(GAME, ("greedy",))
+
+
+@pytest.mark.parametrize("name", ["agents", "against"])
+def test_agents_are_a_sequence_of_specs(name):
+    """Of a text, every letter would be an agent; of none, nothing would be measured without a word."""
+    config = kepler_envs.load_game(GAME).configure()
+    for wrong in ("greedy", None, ("greedy", 3)):
+        with pytest.raises(TypeError, match=f"^{name} must be a list or tuple of specs, not "):
+            Strength(config, **{"agents": ("greedy",), name: wrong})
+    with pytest.raises(TournamentError, match=f"^--{name}: at least one is needed$"):
+        Strength(config, **{"agents": ["greedy"], name: ()})
 
 
 def test_a_record_is_of_games_as_they_come(tmp_path):

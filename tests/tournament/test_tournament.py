@@ -356,7 +356,8 @@ def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
     ("name", "least"), [("games", 1), ("processes", 1), ("batch", 1), ("bootstrap", 40), ("memory_per_agent", 1)]
 )
 def test_counts_are_integers(name, least):
-    for value in (least - 1, least + 0.5, "80", True):
+    none = (None,) if name in ("games", "batch", "bootstrap") else ()  # of the others it means any number
+    for value in (least - 1, least + 0.5, "80", True, *none):
         message = f"^--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from {least} on$"
         with pytest.raises(TournamentError, match=message):
             Tournament(CONFIG, **{name: value})
@@ -372,7 +373,10 @@ def test_a_time_limit_is_a_number(seconds):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"agents": ("greedy", 3)}, "^spec must be text, not 3$"),
+        ({"agents": ("greedy", 3)}, r"^agents must be a list or tuple of specs, not \('greedy', 3\)$"),
+        ({"agents": "greedy"}, "^agents must be a list or tuple of specs, not 'greedy'$"),
+        ({"fresh": "no"}, "^fresh must be a bool, not 'no'$"),  # it would delete an earlier tournament
+        ({"adaptive": 0.5}, "^adaptive must be a bool, not 0.5$"),
         ({"config": GAME}, f"^config must be a Configuration, not '{GAME}'; .* makes one$"),
     ],
 )
