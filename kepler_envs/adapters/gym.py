@@ -54,6 +54,8 @@ def make_seat(
         UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
         ComponentError: the card file is wrong.
+        BotError: there is no such bot (this is a ValueError).
+        TypeError: an opponent is something else.
     """
     config = configuration("make_seat", name, num_players, components, options)
     return SeatEnv(config, opponents, seat, illegal, render_mode)

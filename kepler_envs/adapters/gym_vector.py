@@ -60,9 +60,11 @@ def make_seats(
     It is a :class:`SeatVectorEnv` with the game's players, components and options.
 
     Raises:
-        KeyError: there is no such game.
+        UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
         ComponentError: the card file is wrong.
+        BotError: there is no such bot (this is a ValueError).
+        TypeError: an opponent is something else.
     """
     config = configuration("make_seats", name, num_players, components, options)
     return SeatVectorEnv(config, num_envs, opponents, seat, illegal, render_mode, threads)

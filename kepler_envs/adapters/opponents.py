@@ -88,6 +88,8 @@ def opponent_of(given: Any, config: Configuration) -> Opponent:
         return bots.BotOpponent(bots.load(given, config))
     if isinstance(given, CompiledPolicy):
         return bots.BotOpponent(bots.CompiledBot(given, config))
+    if isinstance(given, type):
+        raise TypeError(f"{given!r} is a class; give an opponent that it makes")
     if callable(given):
         return given if hasattr(given, "start") else CallableOpponent(given)
     hint = "; wrap a bot in bots.BotOpponent" if hasattr(given, "act") else ""

@@ -9,10 +9,19 @@ from __future__ import annotations
 
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.loading import KINDS, UNIFORM, Kind, fingerprint, load
-from kepler_envs.bots.protocol import Bot, BotError, BotOpponent, Decisions, FileBot, TrustedDecisions, play_games
+from kepler_envs.bots.protocol import (
+    Bot,
+    BotError,
+    BotOpponent,
+    Decisions,
+    FileBot,
+    TrustedDecisions,
+    UnknownBotError,
+    play_games,
+)
 
 __all__ = [
     "KINDS", "UNIFORM", "Bot", "BotError", "BotOpponent", "CompiledBot", "Decisions", "FileBot", "Kind",
-    "TrustedDecisions",
+    "TrustedDecisions", "UnknownBotError",
     "fingerprint", "load", "play_games",
 ]  # fmt: skip

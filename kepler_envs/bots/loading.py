@@ -80,7 +80,7 @@ def places_of_paths(spec: str) -> list[tuple[int, int]]:
 
 
 def fingerprint(spec: str, game: str = "") -> str:
-    """A text that tells versions of a bot apart.
+    """A text that tells versions of a bot apart. Raises TypeError if ``spec`` is no text.
 
     It is SHA-256 (16 hex digits) of the files behind its spec, or a version such as ``greedy-2`` for rules of thumb. It
     is empty for bots that never change, such as ``uniform``. Of a folder, the checkpoint that plays counts. Of a bot
@@ -91,6 +91,7 @@ def fingerprint(spec: str, game: str = "") -> str:
     the network of ``game``. If no game is given either, it means the networks of that name in all games, and rules of
     thumb have no version.
     """
+    check_type("spec", spec, str)
     name, _, argument = spec.partition(":")
     if name == "greedy":
         return _greedy_version(game)

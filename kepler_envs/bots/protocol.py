@@ -121,6 +121,12 @@ class FileBot(Protocol):
         """Choose a legal id for each decision: integers (M,)."""
 
 
+def check_bot(bot: Any) -> None:
+    """Raise TypeError unless it is a bot, not its spec or its class."""
+    if isinstance(bot, type) or not (hasattr(bot, "start") and hasattr(bot, "act")):
+        raise TypeError(f"bot must have start and act, as what bots.load(SPEC, config) makes, not {bot!r}")
+
+
 def check_plays(bot: str, loaded: Configuration, batch: Batch) -> None:
     """Raise BotError unless a bot that was loaded for one configuration can play the games of a batch.
 
@@ -157,9 +163,17 @@ def legal_ids(batch: Batch, rows: np.ndarray, answer: Any, who: str = "act") -> 
 
 
 class BotOpponent:
-    """Lets a bot play the seats that do not learn. The adapters of ``kepler_envs`` take it as an opponent."""
+    """Lets a bot play the seats that do not learn. The adapters of ``kepler_envs`` take it as an opponent.
+
+    Args:
+        bot: what ``bots.load`` makes, or a bot of your own.
+
+    Raises:
+        TypeError: it is no bot.
+    """
 
     def __init__(self, bot: Bot) -> None:
+        check_bot(bot)
         self.bot = bot
 
     def with_own_memory(self) -> BotOpponent:
@@ -179,8 +193,18 @@ def play_games(bot: Bot, config: Configuration, games: int, seed: int) -> Batch:
     If rows played on and the games that end first were counted, short games would be favoured.
 
     Args:
+        bot: what ``bots.load`` makes, or a bot of your own.
+        config: the game with its players, options and components.
+        games: the number of games.
         seed: the seed of the games. The bot's own seed is the row's number.
+
+    Raises:
+        TypeError: it is no bot, or no configuration.
+        OptionError: the number of games is not allowed.
+        ValueError: the seed is not allowed.
+        IllegalAction: the bot chose what is not legal.
     """
+    check_bot(bot)
     batch, rows = Batch(config, games, seed), np.arange(games)
     bot.start(rows, rows.astype(np.uint64))
     while rows.size:

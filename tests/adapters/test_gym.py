@@ -295,6 +295,12 @@ def test_libraries_find_out_what_they_may_not_pass_on():
         gymnasium.make(GAME, frameskip=4)
 
 
+def test_an_opponent_is_no_class():
+    """It has all the methods, which fail at the first game."""
+    with pytest.raises(TypeError, match=r"^<class '.*BotOpponent'> is a class; give an opponent that it makes$"):
+        make_seat("kitten_adventurers", opponents=bots.BotOpponent)
+
+
 def test_an_agent_must_be_wrapped():
     config = kepler_envs.load_game("kitten_adventurers").configure(4)
     with pytest.raises(TypeError, match="BotOpponent"):

@@ -86,6 +86,16 @@ def test_specs_and_games_of_another_type_are_refused():
         bots.load(None, CONFIG)
     with pytest.raises(TypeError, match=r"config must be a Configuration, not 'kitten_adventurers'; load_game\("):
         bots.load("uniform", "kitten_adventurers")
+    with pytest.raises(TypeError, match="spec must be text, not None"):
+        bots.fingerprint(None)
+
+
+def test_what_is_no_bot_is_refused():
+    """A spec, which has to be loaded, or a class in place of what it makes."""
+    for wrong in ("greedy", None, CompiledBot):
+        for use in (bots.BotOpponent, lambda bot: bots.play_games(bot, CONFIG, 1, 0)):
+            with pytest.raises(TypeError, match=r"^bot must have start and act, as what bots.load\(.*\) makes, not "):
+                use(wrong)
 
 
 def test_a_python_file_is_told_how_it_is_written(tmp_path, monkeypatch):
