@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import tomllib
 from pathlib import Path
@@ -121,3 +122,12 @@ def test_every_extra_for_users_is_in_the_table():
     table = (ROOT / "docs" / "index.md").read_text().partition("| extra |")[2].partition("\n\n")[0]
     named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)))
     assert sorted(named) == sorted(set(extras) - {"dev", "docs"})
+
+
+def test_the_reference_has_every_public_name_and_none_that_is_gone():
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))
+    listed = re.findall(r"^\.\. auto(?:class|exception|function):: (\S+)$", pages, re.MULTILINE)
+    for name in listed:
+        if ".adapters." not in name:  # these import other libraries, which takes seconds
+            assert pkgutil.resolve_name(name) is not None, name
+    assert set(kepler_envs.__all__) <= {name.rpartition(".")[2] for name in listed}
