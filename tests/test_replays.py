@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -204,6 +205,22 @@ def test_names_of_agents_are_texts(agents):
     config = kepler_envs.load_game("kitten_adventurers").configure(2)
     with pytest.raises(TypeError, match="^agents must be a name for each seat|^the name of an agent must be text, not"):
         record(config, 5, [], agents)
+
+
+def test_values_of_another_type_are_told_of(path):
+    """A file that was not read, a game that was not configured, seeds that deal nothing."""
+    replay, config = read_replay(path), kepler_envs.load_game(GAME).configure(2)
+    for call in (partial(verify, config=config), partial(write_replay, path), lambda it: configuration_of(it, None)):
+        with pytest.raises(
+            TypeError, match=r"^replay must be a Replay, not 'game.jsonl'; read_replay\(PATH\) reads one$"
+        ):
+            call("game.jsonl")
+    for call in (partial(verify, replay), partial(record, seed=5, actions=[])):
+        with pytest.raises(TypeError, match=f"^config must be a Configuration, not '{GAME}'; .* makes one$"):
+            call(config=GAME)
+    for seed in (None, "x", 1.5):
+        with pytest.raises(ValueError, match=f"^seed = {seed!r} is not allowed; allowed: an integer 0"):
+            record(config, seed, [])
 
 
 @pytest.mark.parametrize(

@@ -181,11 +181,11 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ spaces
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
-        """The space of what the agent sees. Every call returns the same object."""
+        """The space of what the agent sees. Every call returns the same object. Raises KeyError for no such agent."""
         return self._of_agent(agent, self.observation_spaces)
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
-        """The agent's space. Every call returns the same object."""
+        """The agent's action ids. Every call returns the same object. Raises KeyError for no such agent."""
         return self._of_agent(agent, self.action_spaces)
 
     # ------------------------------------------------------------ game
@@ -257,7 +257,7 @@ class KeplerEnv(AECEnv):
         Raises:
             IllegalAction: the id is not legal. With ``illegal="raise"`` nothing has changed.
             RuntimeError: before the first ``reset``, or when all agents are gone.
-            ValueError: the action is not an integer.
+            ValueError: the action is not an integer, or not None for an agent whose game is over.
         """
         if not self.agents:
             raise NoGameError
@@ -428,11 +428,14 @@ class KeplerEnv(AECEnv):
         return [int(action) for action in np.flatnonzero(self._mask)]
 
     def action_text(self, action: int) -> str:
-        """An action id in words."""
+        """An action id in words. Raises ValueError if the game has no such id."""
         return self.config.actions.text(action)
 
     def info(self, agent: str) -> dict[str, Any]:
-        """The game's figures for ``agent`` at any time. ``infos`` has them only at the end."""
+        """The game's figures for ``agent`` at any time. ``infos`` has them only at the end.
+
+        Raises RuntimeError before the first ``reset``, and KeyError if the game has no such agent.
+        """
         return self.config.game.info(self._states[0], self.config.tables[0], self._seat(agent))
 
     @property
@@ -447,7 +450,10 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ search
 
     def snapshot(self) -> Snapshot:
-        """The current position, to return to later or to search from."""
+        """The current position, to return to later or to search from.
+
+        Raises RuntimeError before the first ``reset``.
+        """
         if self._seed is None:
             raise NoGameError
         return Snapshot(self.config, self._states).clone()
@@ -474,7 +480,11 @@ class KeplerEnv(AECEnv):
         return copy.deepcopy(self)
 
     def resample(self, agent: str, seed: int) -> KeplerEnv:
-        """A clone in which everything ``agent`` cannot know is redrawn from ``seed``, its later games included."""
+        """A clone in which everything ``agent`` cannot know is redrawn from ``seed``, its later games included.
+
+        Raises RuntimeError before the first ``reset``, KeyError if the game has no such agent, and ValueError if the
+        seed is not an integer 0 .. 2**64 - 1.
+        """
         drawn = self.snapshot().resample(self._seat(agent), seed)
         twin = self.clone()
         twin._states[0] = drawn.states[0]

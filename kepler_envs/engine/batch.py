@@ -64,9 +64,15 @@ class Batch:
 
     Raises:
         OptionError: a number is not allowed.
+        ValueError: the seed is not allowed.
+        TypeError: ``config`` is no configuration.
         ComponentError: see :meth:`reset`.
 
     Attributes:
+        config: see above.
+        num_envs: the number of games N.
+        num_players: the number of seats P.
+        threads: see above.
         single_observation_space: Gymnasium's Box of one row.
         single_action_space: Gymnasium's Discrete of one row.
         observation: int16 (N, D), of the seat to move.
@@ -232,8 +238,8 @@ class Batch:
         """Make one decision in every game.
 
         Args:
-            actions: integers (N,). Each is an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave that game as
-                it is. The array may be read-only.
+            actions: integers (N,), at most int64. Each is an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave
+                that game as it is. The array may be read-only.
 
         Returns:
             ``observation``, ``reward``, ``terminated``, ``truncated``, ``infos``. They are the same arrays each time,
@@ -280,7 +286,7 @@ class Batch:
         is_array = isinstance(actions, np.ndarray) and actions.shape == (self.num_envs,)
         if not is_array or actions.dtype.kind not in "iu" or actions.dtype == np.uint64:  # its values may not fit
             got = f"{actions.dtype} {actions.shape}" if isinstance(actions, np.ndarray) else type(actions).__name__
-            raise ValueError(f"actions must be an integer array of shape ({self.num_envs},), not {got}")
+            raise ValueError(f"actions must be an integer array of shape ({self.num_envs},), at most int64, not {got}")
         ids = np.ascontiguousarray(actions, np.int64)
         return ids if ids.flags.aligned else ids.copy()
 

@@ -49,7 +49,7 @@ def check_type(name: str, value: Any, kind: type, hint: str = "") -> None:
 
 def check_choice(name: str, value: Any, allowed: Sequence[Any], error: type[Exception] = ValueError) -> None:
     """Raise ``error``, naming the allowed values, unless ``value`` is one of them."""
-    if value not in allowed:
+    if isinstance(value, np.ndarray) or value not in allowed:  # arrays compare entry by entry
         raise error(f"{name} = {value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
 
 

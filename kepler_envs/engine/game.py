@@ -307,7 +307,15 @@ class Game:
     ) -> Configuration:
         """Fix the players, the component file and the options.
 
-        Raises :class:`UnknownOptionError` for unknown options and :class:`OptionError` for values that are not allowed.
+        Args:
+            num_players: the number of seats. None takes the game's default.
+            components: a card file of your own, like the game's components.toml. None takes that.
+            options: values of ``option_list`` by name. The others have their defaults.
+
+        Raises:
+            UnknownOptionError: there is no such option.
+            OptionError: a value is not allowed.
+            ComponentError: the card file is wrong.
         """
         given = self.default_players if num_players is None else num_players
         players = check_integer(
@@ -322,7 +330,7 @@ class Game:
                 unknown,
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
-        if not (components is None or isinstance(components, (str, os.PathLike))):
+        if not (components is None or isinstance(components, (str, os.PathLike))) or components == "":
             raise OptionError(f"{self.name}: components = {components!r} is not allowed; allowed: a path, or None")
         return Configuration(self, players, None if components is None else Path(components), values)
 
@@ -425,7 +433,8 @@ def _field_names(*dtypes: np.dtype) -> Iterator[str]:
 class Configuration:
     """A game with its players, components and options fixed.
 
-    Configurations are independent: environments with different component files work side by side.
+    Configurations are independent: environments with different component files work side by side. They are equal if
+    game, players, options and cards are.
 
     Attributes:
         game: the :class:`Game`.
@@ -464,6 +473,14 @@ class Configuration:
             self.values,
             self.tables.tobytes(),
         )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Configuration):
+            return NotImplemented
+        return self.game is other.game and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
     def _options(self, given: Any) -> np.ndarray:
         if not (isinstance(given, np.ndarray) and given.shape == (1,) and given.dtype == self.game.options):

@@ -96,14 +96,17 @@ def record(
     """Make the replay of a game from its seed and ids.
 
     Args:
+        config: the configuration that was played.
+        seed: the seed of the deal.
         actions: the ids of all decisions in order, also as an integer array.
-        agents: a name for each seat.
+        agents: a name for each seat. None calls all of them ``unknown``.
 
     Raises:
         IllegalAction: they do not fit the game.
-        ValueError: there is not one name for each seat.
-        TypeError: a name is no text.
+        ValueError: the seed is not allowed, or there is not one name for each seat.
+        TypeError: ``config`` is no configuration, or a name is no text.
     """
+    _check_config(config)
     names = list(agents) if agents is not None else ["unknown"] * config.num_players
     if isinstance(agents, str):
         raise TypeError(f"agents must be a name for each seat, not the text {agents!r}")
@@ -111,11 +114,19 @@ def record(
         check_type("the name of an agent", name, str)
     if len(names) != config.num_players:
         raise ValueError(f"{len(names)} agent names for {config.num_players} seats")
-    replay = Replay(config.game.id, config.describe(), int(seed), config.components_digest, names)
+    replay = Replay(config.game.id, config.describe(), check_seed(seed), config.components_digest, names)
     position = Snapshot.deal(config, seed)
     for action in actions:
         position = replay.add(position, action)
     return replay
+
+
+def _check_config(config: Any) -> None:
+    check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
+
+
+def _check_replay(replay: Any) -> None:
+    check_type("replay", replay, Replay, "read_replay(PATH) reads one")
 
 
 def closing(position: Snapshot, length: int) -> dict[str, Any]:
@@ -125,7 +136,13 @@ def closing(position: Snapshot, length: int) -> dict[str, Any]:
 
 
 def write_replay(path: str | Path, replay: Replay) -> None:
-    """Write a replay as JSON Lines, whole or not at all."""
+    """Write a replay as JSON Lines, whole or not at all.
+
+    Raises:
+        TypeError: it is no replay.
+        OSError: the file cannot be written.
+    """
+    _check_replay(replay)
     header = {
         "format": FORMAT, "game": replay.game, "options": replay.options, "seed": replay.seed,
         "components": replay.components, "agents": replay.agents,
@@ -215,8 +232,15 @@ def _read_header(path: str | Path, header: dict[str, Any]) -> Replay:
 def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Configuration:
     """The configuration that a replay was played in.
 
-    Raises ReplayError if its game or its component data differ from those installed.
+    Args:
+        replay: the replay.
+        find_game: the function that finds a game by its id: ``kepler_envs.load_game``.
+
+    Raises:
+        ReplayError: its game or its component data differ from those installed.
+        TypeError: it is no replay.
     """
+    _check_replay(replay)
     try:
         check_seed(replay.seed)
         config = find_game(replay.game).configure(**replay.options)
@@ -255,7 +279,10 @@ def verify(replay: Replay, config: Configuration) -> Snapshot:
     Raises:
         ReplayError: it was played in another configuration, a decision has another seat or text, or is not legal, or
             the closing line differs.
+        TypeError: it is no replay, or no configuration.
     """
+    _check_replay(replay)
+    _check_config(config)
     _check_is_of(replay, config)
     position = Snapshot.deal(config, replay.seed)
     for number, (action, seat, text) in enumerate(zip(replay.actions, replay.seats, replay.texts, strict=True), 1):

@@ -55,7 +55,10 @@ class Snapshot:
 
     @classmethod
     def deal(cls, config: Configuration, seed: int) -> Snapshot:
-        """Deal a new game from ``seed``, the same that ``reset(seed=seed)`` deals."""
+        """Deal a new game from ``seed``, the same that ``reset(seed=seed)`` deals.
+
+        Raises ValueError if the seed is not an integer 0 .. 2**64 - 1, and TypeError if ``config`` is no configuration.
+        """
         check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
         states = config.game.new_states(1)
         deal(config, states, check_seed(seed), *empty_sets(config))
@@ -82,6 +85,7 @@ class Snapshot:
 
     @property
     def game(self) -> Any:
+        """The :class:`Game` that is played."""
         return self.config.game
 
     @property
@@ -105,6 +109,7 @@ class Snapshot:
 
     @property
     def over(self) -> bool:
+        """Whether the game has ended."""
         return int(self.state["end"]) != RUNNING
 
     def digest(self) -> str:

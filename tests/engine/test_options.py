@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kepler_envs
+from kepler_envs import describe
 from kepler_envs.engine.game import Option, OptionError, UnknownOptionError
 
 WORDS = Option("speed", "slow", "how fast", ("slow", "fast", 3))
@@ -74,8 +76,9 @@ def test_allowed_values_in_words() -> None:
 
 
 def test_components_are_a_path() -> None:
-    with pytest.raises(OptionError, match="components = 3 is not allowed; allowed: a path, or None"):
-        kepler_envs.load_game("kitten_adventurers").configure(components=3)
+    for wrong in (3, ""):  # the last would be the present folder
+        with pytest.raises(OptionError, match=f"components = {wrong!r} is not allowed; allowed: a path, or None"):
+            kepler_envs.load_game("kitten_adventurers").configure(components=wrong)
 
 
 def test_unknown_options_are_named() -> None:
@@ -88,3 +91,12 @@ def test_unknown_options_are_named() -> None:
     assert caught.value.names == ("frameskip", "zoom")
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value) and again.names == caught.value.names
+
+
+def test_equal_configurations_play_the_same_games() -> None:
+    """Wherever the cards lie; but not with others, or of a game of the same name."""
+    game = kepler_envs.load_game("kitten_adventurers")
+    one = game.configure(2, hand_size=5)
+    same = game.configure(2, describe.component_file(game), hand_size=5)
+    assert one == same == pickle.loads(pickle.dumps(one)) and len({one, same}) == 1
+    assert one not in (game.configure(3, hand_size=5), game.configure(2), replace(game).configure(2, hand_size=5), None)
