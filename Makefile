@@ -60,7 +60,7 @@ test: $(STAMP) ## run the tests: a few minutes of compiling, then about 12 on tw
 	$(BIN)/kepler-envs compile
 	$(PYTEST) -m "not slow"
 
-test-slow: $(STAMP) ## run the slow tests, about 10 minutes: clusters, interrupted runs, caches of compiled code, uncompiled rules
+test-slow: $(STAMP) ## run the slow tests, about 8 minutes: clusters, interrupted runs, caches of compiled code, uncompiled rules
 	$(BIN)/kepler-envs compile
 	$(PYTEST) -m slow
 
