@@ -14,7 +14,7 @@ from kepler_envs.engine.drawing import contrast
 from kepler_envs.registry import OWN_IDS
 from kepler_envs.web.views import question
 from tests.contract.subjects import every_game
-from tests.effort import DEEP
+from tests.effort import slow
 from tests.pictures import SVG, marked
 
 READABLE = 4.5  # WCAG AA for text
@@ -22,30 +22,25 @@ TOLD_APART = 3.0  # WCAG AA for what is no text
 SMALLEST = 10.0  # font size in a picture of 1280 units
 
 
+@slow
 @every_game
 def test_what_can_be_done_can_be_clicked(game: Game) -> None:
-    """Every legal id of the seat to move is on its picture, and no block of ids is without a place.
-
-    Looked at are positions with a block of ids that has not come up, and every third one.
-    """
+    """Every legal id of the seat to move is on its picture, and no block of ids is without a place."""
     config = game.configure()
     chance = random.Random(game.name)
-    seen: set[str] = set()
+    seen: set[int] = set()
     for deal in range(4):
         position = Snapshot.deal(config, deal)
-        for number in range(150):
+        for _ in range(150):
             if position.over:
                 break
-            legal = position.legal_actions()
-            blocks = {config.actions.block_of(action).name for action in legal}
-            if DEEP or number % 3 == 0 or blocks - seen:
-                ids = marked(position, position.seat)
-                assert ids <= set(range(len(config.actions)))
-                assert not [config.actions.text(action) for action in legal if action not in ids]
-                assert question(position) or game.id not in OWN_IDS, "the page says what is asked"
-                seen |= {config.actions.block_of(action).name for action in ids}
+            legal, ids = position.legal_actions(), marked(position, position.seat)
+            assert ids <= set(range(len(config.actions)))
+            assert not [config.actions.text(action) for action in legal if action not in ids]
+            assert question(position) or game.id not in OWN_IDS, "the page says what is asked"
+            seen |= ids
             position = position.apply(chance.choice(legal))
-    assert seen == {block.name for block in config.actions.blocks}
+    assert {config.actions.block_of(action).name for action in seen} == {block.name for block in config.actions.blocks}
 
 
 @every_game

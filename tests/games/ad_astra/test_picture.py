@@ -105,7 +105,8 @@ def test_an_offer_says_who_gives_what() -> None:
     trading = scenario(resolve=(GREEN, 7)).snapshot
     assert trading.full_text(partner(2)) == trading.public_text(partner(2)) == "make an offer to player_1"
     game = scenario(resolve=(GREEN, 7)).play(partner(2))
-    assert told(game)[cards(X, 1)] == "give" and game.snapshot.full_text(cards(X, 1)) == "offer 1 xanthium"
+    assert told(game)[cards(X, 1)] == "give" and game.snapshot.public_text(cards(X, 1)) == "offer 1 xanthium"
+    assert game.snapshot.full_text(cards(X, 1)) == "offer 1 xanthium"
     game.play(cards(X, 1))
     assert told(game)[cards(W, 1)] == "ask for" and game.snapshot.public_text(cards(W, 1)) == "ask for 1 water"
     game.play(cards(W, 1))
