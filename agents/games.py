@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -11,6 +11,14 @@ from agents.settings import TrainConfig, player_range
 from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game
+from kepler_envs.web.forms import read_value
+
+SET_OTHERWISE = {
+    "num_players": "--players sets it",
+    "components": "a network learns the game with its own cards",
+    "shaping": "--shaping sets it",
+}
+"""Arguments of a configuration that are no ``--option`` of a run, and what to do instead."""
 
 
 def game_configurations(config: TrainConfig) -> list[Configuration]:
@@ -19,13 +27,10 @@ def game_configurations(config: TrainConfig) -> list[Configuration]:
     OptionError, KeyError or BotError say what is allowed.
     """
     game: Game = kepler_envs.load_game(config.game)
-    options: dict[str, list[Any]] = {}
-    if any(option.name == "shaping" for option in game.option_list):
-        for text in config.option:
-            if text.startswith("shaping="):
-                raise BotError(f"--option {text} is not allowed; --shaping sets it")
-        options["shaping"] = [config.shaping]
-    for name, values in map(_option, config.option):
+    choices = {option.name: option.choices for option in game.option_list}
+    options: dict[str, list[Any]] = {"shaping": [config.shaping]} if "shaping" in choices else {}
+    for text in config.option:
+        name, values = _option(text, choices)
         if name in options:
             raise BotError(f"--option {name} is given twice; write several values as {name}=value,value")
         options[name] = values
@@ -41,11 +46,13 @@ def game_configurations(config: TrainConfig) -> list[Configuration]:
     ]
 
 
-def _option(text: str) -> tuple[str, list[Any]]:
+def _option(text: str, choices: Mapping[str, Iterable[Any]]) -> tuple[str, list[Any]]:
     """An option's name, and the values that it takes in turn."""
     name, equals, written = text.partition("=")
     if not equals:
         raise BotError(f"--option {text!r} is not allowed; write name=value, or name=value,value")
+    if name in SET_OTHERWISE:
+        raise BotError(f"--option {text} is not allowed; {SET_OTHERWISE[name]}")
     words = written.split(",")
     if name in REWARD_OPTIONS and len(words) > 1:
         raise BotError(
@@ -54,18 +61,7 @@ def _option(text: str) -> tuple[str, list[Any]]:
     for number, word in enumerate(words):
         if word in words[:number]:
             raise BotError(f"--option {text} names {word} twice")
-    return name, [_value(word) for word in words]
-
-
-def _value(text: str) -> Any:
-    if text in ("True", "False"):
-        return text == "True"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return name, [read_value(word, choices.get(name, ())) for word in words]
 
 
 def exists(spec: str, games: Configuration) -> bool:

@@ -518,6 +518,8 @@ def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, sea
         ("reward_mode=a,b", "--option reward_mode=a,b is not allowed; write one value of an option that only changes"),
         ("shaping=0.2", "--option shaping=0.2 is not allowed; --shaping sets it"),
         ("shaping=0,0.1", "--option shaping=0,0.1 is not allowed; --shaping sets it"),
+        ("num_players=2", "--option num_players=2 is not allowed; --players sets it"),
+        ("components=my.toml", "--option components=my.toml is not allowed; a network learns the game with its own"),
         ("derived=True,False", "observation or actions differ between derived = False and derived = True, so one"),
         ("bonus=0,1,2,3,4,5,6,7,8", "8 games in parallel are too few for 9 combinations of players and options"),
     ],
