@@ -8,7 +8,6 @@ page can say anything else. Every game also has a picture, ``docs/images/<game>.
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -20,9 +19,11 @@ import numpy as np
 
 import kepler_envs
 from benchmarks import campaigns as ladders
+from benchmarks import imitation as imitations
+from benchmarks.imitation import Measured
 from docs import front
 from docs.markdown import UNMEASURED, code, explained, markdown_table, short
-from kepler_envs import bots, describe
+from kepler_envs import bots, describe, records
 from kepler_envs.bots import published
 from kepler_envs.bots.networks.checkpoint import player_counts, read_description
 from kepler_envs.engine.batch import Batch
@@ -31,8 +32,6 @@ from kepler_envs.tournament.strength import Line, read_lines
 
 DOCS = Path(__file__).parent
 RECORD = front.RECORD
-IMITATION = DOCS / "imitation.csv"
-"""What networks learn from greedy: lines of ``python -m benchmarks.imitation``."""
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 MANY_GAMES = 10_000
@@ -133,7 +132,7 @@ def strength(game: Game) -> str:
     return explained(table)
 
 
-def wins_and_games(line: Line | None) -> str:
+def wins_and_games(line: Line | Measured | None) -> str:
     if line is None:
         return UNMEASURED
     return f"{100 * line.wins:.1f} % ({100 * line.low:.1f} .. {100 * line.high:.1f}), {line.games:,}"
@@ -266,25 +265,24 @@ def wins_alone(line: Line | None) -> str:
 def imitation() -> str:
     """How well networks predict greedy's choices and what they win against it, from the record of ``python -m
     benchmarks.imitation``."""
-    with IMITATION.open(newline="", encoding="utf-8") as file:
-        lines = sorted(
-            csv.DictReader(file), key=lambda line: (line["game"], line["players"], line["derived"] != "True")
-        )
+    lines = sorted(
+        records.read_lines(imitations.RECORD, Measured), key=lambda line: (line.game, line.players, not line.derived)
+    )
     rows = [
         (
-            code(line["game"]), line["players"],
-            f"{line['width']}, {line['hidden']}; " + (f"{line['rows']} per row" if line["rows"] != "0" else "flat"),
-            "all" if line["derived"] == "True" else "facts",
-            f"{int(line['parameters']):,}",
-            f"{100 * float(line['accuracy']):.1f} %",
-            f"{100 * float(line['wins']):.1f} % ({100 * float(line['low']):.1f} .. {100 * float(line['high']):.1f}), "
-            f"{int(line['games']):,}",
-            f"{100 * float(line['equal_share']):g} %",
-            f"{(float(line['seconds_gathering']) + float(line['seconds_learning'])) / 60:.1f}",
-            code(short(line["commit"])),
+            code(line.game),
+            line.players,
+            f"{line.width}, {line.hidden}; " + (f"{line.rows} per row" if line.rows else "flat"),
+            "all" if line.derived else "facts",
+            f"{line.parameters:,}",
+            f"{100 * line.accuracy:.1f} %",
+            wins_and_games(line),
+            f"{100 * line.equal_share:g} %",
+            f"{(line.seconds_gathering + line.seconds_learning) / 60:.1f}",
+            code(short(line.commit)),
         )
         for line in lines
-    ]  # fmt: skip
+    ]
     titles = (
         "game", "players", "network", "sees", "parameters", "predicted", "wins against greedy, games", "equal share",
         "minutes", "commit"
