@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import kepler_envs
+from agents.settings import command_line
 from benchmarks import campaigns as ladders
 from benchmarks import imitation as imitations
 from benchmarks.imitation import Measured
@@ -192,7 +193,7 @@ def published_networks() -> str:
                 f"{about['budget']['minutes']:g} minutes, {about['budget']['steps']:,} decisions",
                 about["seed"],
                 code(short(about["commit"])),
-                code(about["command"]),
+                code(command_line(about["training"])),
             )
         )
     titles = ("network", "kind", "players", "parameters", "file", "trained for", "seed", "commit", "command")

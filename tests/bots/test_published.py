@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import zipfile
 from dataclasses import asdict, replace
 from operator import gt
@@ -18,7 +19,7 @@ import kepler_envs
 from agents import checkpoint
 from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish, rounded
 from agents.run import Run, train
-from agents.settings import PoolConfig, TrainConfig, command_line
+from agents.settings import MODULES, PoolConfig, TrainConfig, command_line
 from docs import build
 from kepler_envs import bots
 from kepler_envs.bots import published
@@ -84,7 +85,8 @@ def test_a_published_agent_is_small_complete_and_plays(name):
     assert path.stat().st_size < MOST_BYTES
     description = read_description(path)
     assert kepler_envs.load_game(description["game"]).name == game
-    assert re.match(rf"python -m agents\.(train|expert) {game}(-v\d+)? ", description["command"])
+    _, _, module, *words = shlex.split(command_line(description["training"]))  # which the page shows
+    assert tyro.cli(MODULES[module], args=words).game.partition("-v")[0] == game
     assert description["seed"] == description["training"]["seed"]
     assert re.fullmatch(r"[0-9a-f]{40}\+?", description["commit"])
     assert description["budget"]["steps"] >= description["results"]["steps"] > 0
