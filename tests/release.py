@@ -22,9 +22,9 @@ from rich.console import Console
 
 from kepler_envs.records import minor
 from tests import links as page_links
+from tests.distribution.compiled import PYTHONS
 
 ROOT = Path(__file__).parents[1]
-PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 SHOWN_LINES = 15
 """Last lines of a failed command that are shown."""
 

@@ -35,10 +35,15 @@ class Play(Generic[PositionT]):
             self.snapshot = self.snapshot.apply(action)
         return self
 
+    def play_first(self) -> Self:
+        """Take the lowest legal id, mostly: pass, done."""
+        self.snapshot = self.snapshot.apply(min(self.snapshot.legal_actions()))
+        return self
+
     def pass_to(self, node: Any) -> Self:
-        """Take the lowest id (mostly: pass, done) up to a node or the end of the game."""
+        """Take lowest ids up to a node or the end of the game."""
         while not self.over and self.node != node:
-            self.play(min(self.legal()))
+            self.play_first()
         return self
 
     @property

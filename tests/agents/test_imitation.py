@@ -17,6 +17,7 @@ from kepler_envs.bots.protocol import TrustedDecisions, play_games
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.seeds import opponent_seeds
+from tests.agents.comparing import equal
 
 CONFIG = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=3)
 SHAPE = NetworkShape(24, (24,), 8)
@@ -46,10 +47,6 @@ def positions() -> Positions:
 def network(seed: int = 0) -> PieceNetwork:
     th.manual_seed(seed)
     return PieceNetwork(SHAPE.inputs(CONFIG))
-
-
-def equal(one: PieceNetwork, other: PieceNetwork) -> bool:
-    return all(th.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
 
 
 # ---------------------------------------------------------------- positions

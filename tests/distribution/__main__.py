@@ -16,13 +16,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import kepler_envs
-from tests.distribution.compiled import build_compiled, can_build, check_compiled, find_python, make_environment
+from tests.distribution.compiled import (
+    PYTHONS,
+    build_compiled,
+    can_build,
+    check_compiled,
+    find_python,
+    make_environment,
+)
 from tests.distribution.contents import ROOT, ContentError, build, check_sdist, check_wheel
 
 SMOKE, SMOKE_EXTRAS, INSTALLED = (
     Path(__file__).with_name(name) for name in ("smoke.py", "smoke_extras.py", "installed.py")
 )
-PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 REPETITIONS = 7
 MOST_IMPORTS = 2.0
 """Most time a first step may take, as a multiple of importing numba, gymnasium and pettingzoo."""

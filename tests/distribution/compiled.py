@@ -24,8 +24,10 @@ from pathlib import Path, PurePosixPath
 import kepler_envs
 from kepler_envs.engine import shipped
 from tests.distribution.compile_all import NETWORKS
-from tests.distribution.contents import ROOT, ContentError, sources
+from tests.distribution.contents import ROOT, need, sources
 
+PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
+"""The interpreters that wheels are built for."""
 PLATFORM = "manylinux_2_27_x86_64"
 """The platform tag of numba's own wheels. The code needs nothing of the system that numba does not load."""
 FOLDER = "kepler_envs/_compiled"
@@ -153,15 +155,15 @@ def check_compiled(wheel: Path) -> Code:
     code = {PurePosixPath(name): data for name, data in files.items() if name.startswith(f"{FOLDER}/")}
     rest = {name for name in files if PurePosixPath(name) not in code and ".dist-info/" not in name}
     made_with = code.pop(PurePosixPath(FOLDER, shipped.MADE_WITH), None)
-    _need(rest == sources(), f"{wheel.name} differs from the sources in {sorted(rest ^ sources())}")
-    _need(made_with is not None, f"{wheel.name} does not say what its code was made with")
+    need(rest == sources(), f"{wheel.name} differs from the sources in {sorted(rest ^ sources())}")
+    need(made_with is not None, f"{wheel.name} does not say what its code was made with")
     tag = wheel.name.removesuffix(".whl").split("-", 2)[2]
-    _need(
+    need(
         f"cp{json.loads(made_with or b'{}')['Python'].replace('.', '')}" == tag[:5],
         f"{wheel.name} holds code of another Python",
     )
     stray = [str(path) for path in code if path.suffix != ".nbc" or len(path.parts) != 4]
-    _need(not stray, f"{wheel.name} should not hold {stray}")
+    need(not stray, f"{wheel.name} should not hold {stray}")
     scopes = {path.parts[2].rpartition("-")[0] for path in code}
     lacking = [
         f"{game}{of}"
@@ -169,19 +171,12 @@ def check_compiled(wheel: Path) -> Code:
         for of in ("", "-greedy", "-mcts")
         if f"{game}{of}" not in scopes
     ]
-    _need(not lacking and "network" in scopes, f"{wheel.name} lacks the code of {lacking or 'network'}")
-    _need(len(scopes) == len({path.parts[2] for path in code}), f"{wheel.name} holds code of several sources")
+    need(not lacking and "network" in scopes, f"{wheel.name} lacks the code of {lacking or 'network'}")
+    need(len(scopes) == len({path.parts[2] for path in code}), f"{wheel.name} holds code of several sources")
     where = next(name for name in files if name.endswith(".dist-info/RECORD"))
     told = {name: (digest, size) for name, digest, size in csv.reader(files[where].decode().splitlines())}
     real = {name: (f"sha256={_checksum(data)}", str(len(data))) for name, data in files.items() if name != where}
-    _need({**real, where: ("", "")} == told, f"{wheel.name}: RECORD does not agree with the files")
+    need({**real, where: ("", "")} == told, f"{wheel.name}: RECORD does not agree with the files")
     kind = next(data for name, data in files.items() if name.endswith(".dist-info/WHEEL")).decode()
-    _need(
-        "Root-Is-Purelib: false" in kind and f"Tag: {tag}" in kind, f"{wheel.name} and its metadata differ in the tag"
-    )
+    need("Root-Is-Purelib: false" in kind and f"Tag: {tag}" in kind, f"{wheel.name} and its metadata differ in the tag")
     return Code(len(code), len(scopes), sum(map(len, code.values())))
-
-
-def _need(fine: bool, message: str) -> None:
-    if not fine:
-        raise ContentError(message)

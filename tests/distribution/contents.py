@@ -43,7 +43,7 @@ def build(out: Path, isolated: bool = True) -> Distributions:
     with (ROOT / "pyproject.toml").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # setuptools gathers files in the checkout, one build at a time
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    _need(done.returncode == 0, f"the build failed:\n{done.stdout}")
+    need(done.returncode == 0, f"the build failed:\n{done.stdout}")
     (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
     return Distributions(sdist, wheel)
 
@@ -55,16 +55,16 @@ def check_wheel(wheel: Path) -> list[str]:
         metadata = message_from_string(archive.read(_only(names, "METADATA")).decode())
     shipped = {name for name in names if ".dist-info/" not in name}
     expected = sources()
-    _need(not expected - shipped, f"{wheel.name} lacks {sorted(expected - shipped)}")
-    _need(not shipped - expected, f"{wheel.name} should not hold {sorted(shipped - expected)}")
-    _need("kepler_envs/py.typed" in shipped, f"{wheel.name} has no marker for type checkers")
+    need(not expected - shipped, f"{wheel.name} lacks {sorted(expected - shipped)}")
+    need(not shipped - expected, f"{wheel.name} should not hold {sorted(shipped - expected)}")
+    need("kepler_envs/py.typed" in shipped, f"{wheel.name} has no marker for type checkers")
     for game in kepler_envs.list_games():
-        _need(f"kepler_envs/games/{game}/components.toml" in shipped, f"{wheel.name} has no components of {game}")
+        need(f"kepler_envs/games/{game}/components.toml" in shipped, f"{wheel.name} has no components of {game}")
     required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
     found = {line.split(">")[0].split("<")[0].split("=")[0].strip() for line in required}
-    _need(found == CORE, f"{wheel.name} requires {sorted(found)}, not {sorted(CORE)}")
-    _need(metadata["Version"] == kepler_envs.__version__, f"{wheel.name} and kepler_envs.__version__ differ")
-    _need(bool(_only(names, "LICENSE")), f"{wheel.name} has no licence")
+    need(found == CORE, f"{wheel.name} requires {sorted(found)}, not {sorted(CORE)}")
+    need(metadata["Version"] == kepler_envs.__version__, f"{wheel.name} and kepler_envs.__version__ differ")
+    need(bool(_only(names, "LICENSE")), f"{wheel.name} has no licence")
     return names
 
 
@@ -74,9 +74,9 @@ def check_sdist(sdist: Path) -> list[str]:
         names = [PurePosixPath(*PurePosixPath(member.name).parts[1:]) for member in archive.getmembers()]
     held = {str(name) for name in names}
     expected = sources() | {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"}
-    _need(not expected - held, f"{sdist.name} lacks {sorted(expected - held)}")
+    need(not expected - held, f"{sdist.name} lacks {sorted(expected - held)}")
     stray = [name for name in held if name.split("/")[0] in ("tests", "agents", "benchmarks", "docs", "notebooks")]
-    _need(not stray, f"{sdist.name} should not hold {sorted(stray)}")
+    need(not stray, f"{sdist.name} should not hold {sorted(stray)}")
     return sorted(held)
 
 
@@ -89,10 +89,11 @@ def sources() -> set[str]:
 
 def _only(names: list[str], name: str) -> str:
     found = [path for path in names if PurePosixPath(path).name == name and ".dist-info/" in path]
-    _need(len(found) == 1, f"{len(found)} files named {name} in the wheel's metadata, not one")
+    need(len(found) == 1, f"{len(found)} files named {name} in the wheel's metadata, not one")
     return found[0]
 
 
-def _need(fine: bool, message: str) -> None:
+def need(fine: bool, message: str) -> None:
+    """Raise ContentError with the message unless something is fine."""
     if not fine:
         raise ContentError(message)

@@ -10,8 +10,8 @@ import pytest
 
 from kepler_envs.engine import render_window
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
+from tests.pictures import SVG
 
-SVG = "{http://www.w3.org/2000/svg}"
 RED, GREEN, BLUE, BLACK = "#ff0000", "#00ff00", "#0000ff", "#000000"
 
 

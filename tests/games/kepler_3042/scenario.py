@@ -17,6 +17,7 @@ from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.state import Node, Phase
 from kepler_envs.registry import load_game
+from tests.scenario import Play as AnyPlay
 from tests.scenario import members
 
 GAME = load_game("kepler_3042")
@@ -326,11 +327,10 @@ def scenario(
     return Play(position.write(config))
 
 
-class Play:
-    """A game that goes on from a scenario, read as a position."""
+class Play(AnyPlay[Position]):
+    """A game that goes on from a scenario. Decisions are named by their texts, not by their ids."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
+    POSITION = Position
 
     def legal(self) -> set[str]:
         """What may be done at the current node, in words."""
@@ -347,37 +347,7 @@ class Play:
             self.snapshot = self.snapshot.apply(self.snapshot.config.actions.id_of(text))
         return self
 
-    def play_first(self) -> Play:
-        """Take the legal decision with the lowest id, mostly: done."""
-        self.snapshot = self.snapshot.apply(min(self.snapshot.legal_actions()))
-        return self
-
-    @property
-    def position(self) -> Position:
-        return Position.read(self.snapshot.state)
-
     @property
     def own(self) -> Seat:
         """Seat 0."""
         return self.position.seats[0]
-
-    @property
-    def seat(self) -> int:
-        return self.snapshot.seat
-
-    @property
-    def node(self) -> Node:
-        return Node(int(self.snapshot.state["node"]))
-
-    @property
-    def over(self) -> bool:
-        return self.snapshot.over
-
-    def scores(self) -> list[int]:
-        return self.snapshot.results()[1].tolist()
-
-    def pass_to(self, node: Node) -> Play:
-        """Take first decisions up to a node or the end of the game."""
-        while not self.over and self.node != node:
-            self.play_first()
-        return self

@@ -15,8 +15,8 @@ from kepler_envs.games.kitten_adventurers.actions import PLAY_HAND, PLAY_LANE, P
 from kepler_envs.games.kitten_adventurers.components import DEFAULT_FILE
 from kepler_envs.games.kitten_adventurers.picture import COLUMNS, TYPE_COLOURS, draw, look, text
 from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, NUM_LANES, NUM_TYPES, Node
+from tests.pictures import SVG
 
-SVG = "{http://www.w3.org/2000/svg}"
 H = HYPERSPEED
 NUM_LADDERS = 14  # eight wormholes and six hyperspeed cards
 NAMES = [row.tobytes().rstrip(b"\0").decode() for row in GAME.default_tables[0]["type_name"]]
