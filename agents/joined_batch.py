@@ -130,17 +130,17 @@ class JoinedBot:
     """A bot by its spec, loaded once for each part of a :class:`JoinedBatch`; a teacher or an opponent."""
 
     def __init__(self, spec: str, batch: JoinedBatch) -> None:
-        self._agents = {id(part): bots.load(spec, part.config) for part in batch.parts}
+        self._bots = {id(part): bots.load(spec, part.config) for part in batch.parts}
         self._batch = batch
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         """Start games in these rows (M,), with seeds (M,) for its own randomness."""
         for part, own, places in self._batch.split(rows):
-            self._agents[id(part)].start(own, seeds[places])
+            self._bots[id(part)].start(own, seeds[places])
 
     def __call__(self, batch: JoinedBatch, rows: np.ndarray) -> np.ndarray:
         """Legal ids (M,) for the seats to move in these rows (M,), ascending."""
         actions = np.empty(len(rows), np.int64)
         for part, own, places in self._batch.split(rows):
-            actions[places] = self._agents[id(part)].act(TrustedDecisions(part, own))
+            actions[places] = self._bots[id(part)].act(TrustedDecisions(part, own))
         return actions

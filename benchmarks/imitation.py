@@ -100,7 +100,7 @@ def measure(asked: Asked) -> Measured:
     from agents.checkpoint import bot_of, build, parameter_count
     from agents.evaluation import evaluate
     from agents.imitation import NOISE, gather, imitate
-    from agents.run import torch_threads
+    from kepler_envs.adapters.pytorch import torch_threads
 
     config = kepler_envs.load_game(asked.game).configure(asked.players, derived=asked.derived)
     greedy = bots.load("greedy", config)
