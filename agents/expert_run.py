@@ -42,7 +42,7 @@ from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.pytorch import torch_threads
 from kepler_envs.adapters.sb3 import PiecePolicy
-from kepler_envs.bots.networks import CheckpointBot
+from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, CheckpointBot
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
 from kepler_envs.bots.protocol import Bot, BotError
 from kepler_envs.bots.search import MctsConfig, make_searcher
@@ -175,8 +175,8 @@ class ExpertRun:
         else:
             self._begin()
 
-    last = property(lambda self: self.out / "last.zip")
-    best_file = property(lambda self: self.out / "best.zip")
+    last = property(lambda self: self.out / LAST_FILE)
+    best_file = property(lambda self: self.out / BEST_FILE)
 
     @property
     def fraction(self) -> float:
@@ -486,7 +486,7 @@ class ExpertRun:
         }
         checkpoint.write_checkpoint(self.last, self._describe(), entries)
         if self.curve:
-            write_atomically(self.out / "learning_curve.csv", as_csv(self.curve))
+            write_atomically(self.out / CURVE_FILE, as_csv(self.curve))
 
     def _describe(self) -> dict[str, Any]:
         results = {

@@ -26,7 +26,7 @@ from agents.seeds import COMPARED_SEED
 from agents.settings import command_line
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.bots import KINDS, published
-from kepler_envs.bots.networks import find_checkpoint
+from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, find_checkpoint
 from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configuration
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
@@ -37,8 +37,6 @@ from kepler_envs.files import write_atomically
 
 MOST_BYTES = 1_000_000
 """Published files are smaller than this, because they stay in the history of the repository forever."""
-LAST, CURVE = "last.zip", "learning_curve.csv"
-"""What is published besides a network is in these files of its run."""
 LEAST_AGREEMENT = 0.99
 MOST_DROPPED_BITS = 3
 """A network that is too large loses so many of the ten binary digits of its weights at most."""
@@ -89,7 +87,9 @@ def publish(request: Publish) -> Published:
             raise BotError(f"{source}: {_why_not(agreement, dropped)}")
         compared = {"positions": COMPARED_GAMES * COMPARED_STEPS, "same_choice": agreement, "dropped_bits": dropped}
         content = checkpoint.checkpoint_bytes(
-            {**description, "float16": compared}, {PLAIN_WEIGHTS: weights, CURVE: _curve(source.parent)}, compress=True
+            {**description, "float16": compared},
+            {PLAIN_WEIGHTS: weights, CURVE_FILE: _curve(source.parent)},
+            compress=True,
         )
         if len(content) < MOST_BYTES:
             break
@@ -131,7 +131,7 @@ def _target(request: Publish, description: Mapping[str, Any]) -> Path:
 def _published_description(description: Mapping[str, Any], source: Path) -> dict[str, Any]:
     """The description without the training folder, and with what it takes to train the network again."""
     training = {name: value for name, value in description["training"].items() if name != "out"}
-    last = source.parent / LAST
+    last = source.parent / LAST_FILE
     if not last.exists():
         raise _alone(last)
     whole = read_description(last)["results"]
@@ -150,9 +150,9 @@ def _published_description(description: Mapping[str, Any], source: Path) -> dict
 
 def _curve(folder: Path) -> bytes:
     try:
-        return (folder / CURVE).read_bytes()
+        return (folder / CURVE_FILE).read_bytes()
     except FileNotFoundError:
-        raise _alone(folder / CURVE) from None
+        raise _alone(folder / CURVE_FILE) from None
 
 
 def _alone(missing: Path) -> BotError:
@@ -233,7 +233,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     others = [str(one) for one in about["results"].get("commits", []) if one != about["commit"]]
     if others:
         print(f"  it also learned with {', '.join(others)}")
-    if request.run.is_dir() or request.run.name == "best.zip":
+    if request.run.is_dir() or request.run.name == BEST_FILE:
         print("  when it was chosen, by one of many evaluations on the same games (in new ones it may win less):")
     else:
         print("  in its last evaluation:")

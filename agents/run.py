@@ -43,7 +43,7 @@ from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
 from kepler_envs.adapters.pytorch import torch_threads
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv, TooFewDecisions
-from kepler_envs.bots.networks import find_checkpoint
+from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, find_checkpoint
 from kepler_envs.bots.networks.checkpoint import (
     TORCH_WEIGHTS,
     check_fits,
@@ -97,7 +97,7 @@ class Run:
 
     @property
     def last(self) -> Path:
-        return self.out / "last.zip"
+        return self.out / LAST_FILE
 
     @property
     def steps(self) -> int:
@@ -124,7 +124,7 @@ class Run:
         config = self.config
         beginning = beginning_of(config.start, config.over, self.all_games)
         self.network = shape_of(config, beginning)
-        check_no_other_network(self.out / "best.zip")
+        check_no_other_network(self.out / BEST_FILE)
         self.env = self._environment()
         self.model = self._model_class()(
             PiecePolicy,
@@ -205,7 +205,7 @@ class Run:
         except Exception as error:  # unpickling lets through whatever the pickled things raise
             raise BotError(
                 f"{self.last} is damaged, or was written by other versions of the libraries: {one_line(error)}. "
-                f"Use another --out; --start net:{self.out / 'best.zip'} starts from the best network of the run"
+                f"Use another --out; --start net:{self.out / BEST_FILE} starts from the best network of the run"
             ) from error
 
     def _note_budget(self, before: dict[str, Any]) -> None:
@@ -326,7 +326,7 @@ class Run:
         if wins >= self.best:
             self.best = wins
             checkpoint.write_checkpoint(
-                self.out / "best.zip", self._describe(), {TORCH_WEIGHTS: checkpoint.weights_of(self.policy)}
+                self.out / BEST_FILE, self._describe(), {TORCH_WEIGHTS: checkpoint.weights_of(self.policy)}
             )
 
     def save(self) -> None:
@@ -349,7 +349,7 @@ class Run:
             self.last, self._describe(), {checkpoint.RUN: pickle.dumps(saved)}, base=buffer.getvalue()
         )
         if self.curve:
-            write_atomically(self.out / "learning_curve.csv", as_csv(self.curve))
+            write_atomically(self.out / CURVE_FILE, as_csv(self.curve))
         if self.pool is not None:
             write_atomically(self.out / "ratings.csv", as_csv(self.pool.table()))
 

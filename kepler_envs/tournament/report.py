@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 
+from kepler_envs.bots.networks import CURVE_FILE
 from kepler_envs.engine.game import Configuration
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import counted, printable_name
@@ -365,7 +366,7 @@ def read_learning_curve(spec: str) -> list[dict[str, float]]:
     if kind != "net":
         return []
     checkpoint = Path(argument)
-    path = (checkpoint if checkpoint.is_dir() else checkpoint.parent) / "learning_curve.csv"
+    path = (checkpoint if checkpoint.is_dir() else checkpoint.parent) / CURVE_FILE
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as lines:

@@ -17,13 +17,13 @@ import tyro
 
 import kepler_envs
 from agents import checkpoint
-from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish, rounded
+from agents.publish import MOST_BYTES, Publish, agreement_of_play, main, publish, rounded
 from agents.run import Run, train
 from agents.settings import MODULES, PoolConfig, TrainConfig, command_line
 from docs import build
 from kepler_envs import bots
 from kepler_envs.bots import published
-from kepler_envs.bots.networks import CheckpointBot
+from kepler_envs.bots.networks import CURVE_FILE, CheckpointBot
 from kepler_envs.bots.networks.checkpoint import (
     PLAIN_WEIGHTS,
     player_counts,
@@ -101,7 +101,7 @@ def test_a_published_agent_is_small_complete_and_plays(name):
         assert against["greedy"] and len(beaten) == len(counts)
         assert all(map(gt, [one["low"] for one in beaten], [1 / count for count in counts]))
     assert description["float16"]["same_choice"] >= 0.99
-    curve = read_entries(path, [CURVE])[0].decode().splitlines()
+    curve = read_entries(path, [CURVE_FILE])[0].decode().splitlines()
     assert {"steps", "seconds"} < set(curve[0].split(",")) and len(curve) > 2
     assert "/tmp" not in json.dumps(description) and "/home" not in json.dumps(description)
     for config in trained_configurations(description):
@@ -125,7 +125,7 @@ def test_a_run_is_published_and_loaded_by_name(finished, folder, capsys):
     description = read_description(path)
     assert description["seed"] == 0 and description["budget"]["steps"] == 512
     assert "out" not in description["training"] and str(finished.out) not in json.dumps(description)
-    assert read_entries(path, [CURVE])[0] == (finished.out / CURVE).read_bytes()
+    assert read_entries(path, [CURVE_FILE])[0] == (finished.out / CURVE_FILE).read_bytes()
     assert {path.name for path in folder.rglob("*.*")} == {"tiny-v0.zip"}
 
 

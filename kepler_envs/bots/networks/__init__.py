@@ -15,8 +15,10 @@ from kepler_envs.networks import PositionNetwork, draw, position_network, with_c
 
 __all__ = ["CheckpointBot", "NetworkBot", "bot_below", "checkpoint_at", "find_checkpoint", "load_network"]
 
-CHECKPOINTS = ("best.zip", "last.zip")
-"""The files to look for in the folder of a training run, in this order."""
+BEST_FILE, LAST_FILE, CURVE_FILE = "best.zip", "last.zip", "learning_curve.csv"
+"""What the folder of a training run holds: the best network, everything needed to continue, and the learning curve."""
+CHECKPOINTS = (BEST_FILE, LAST_FILE)
+"""The files to look for there, in this order."""
 
 
 class NetworkBot:
