@@ -86,11 +86,8 @@ def publish(request: Publish) -> Published:
         if agreement < LEAST_AGREEMENT:
             raise BotError(f"{source}: {_why_not(agreement, dropped)}")
         compared = {"positions": COMPARED_GAMES * COMPARED_STEPS, "same_choice": agreement, "dropped_bits": dropped}
-        content = checkpoint.checkpoint_bytes(
-            {**description, "float16": compared},
-            {PLAIN_WEIGHTS: weights, CURVE_FILE: _curve(source.parent)},
-            compress=True,
-        )
+        entries = {PLAIN_WEIGHTS: weights, CURVE_FILE: _curve(source.parent)}
+        content = checkpoint.checkpoint_bytes({**description, "float16": compared}, entries, compress=True)
         if len(content) < MOST_BYTES:
             break
     else:
