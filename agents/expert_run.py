@@ -162,7 +162,9 @@ class ExpertRun:
         self.games = self.all_games[-1]
         self.out = expert_folder(config)
         self.trials = trials_of(("uniform", "greedy"), self.all_games)
-        self.seconds, self.curve, self.evaluations = 0.0, [], ()  # type: ignore[var-annotated]
+        self.seconds = 0.0
+        self.curve: list[dict[str, Any]] = []
+        self.evaluations: tuple[Evaluation, ...] = ()
         self.shown, self.played, self.accuracy = 0, 0, float("nan")
         self.best: int | None = None
         self._learning: Imitation | None = None
@@ -175,8 +177,15 @@ class ExpertRun:
         else:
             self._begin()
 
-    last = property(lambda self: self.out / LAST_FILE)
-    best_file = property(lambda self: self.out / BEST_FILE)
+    @property
+    def last(self) -> Path:
+        """The file that holds everything needed to continue."""
+        return self.out / LAST_FILE
+
+    @property
+    def best_file(self) -> Path:
+        """The file that holds the best network."""
+        return self.out / BEST_FILE
 
     @property
     def fraction(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +68,7 @@ class Positions:
 
     def take(self, chosen: np.ndarray) -> Positions:
         """A selection of the positions."""
-        return Positions(*(getattr(self, name)[chosen] for name in ROWS), self.num_actions, self.played)
+        return replace(self, **{name: getattr(self, name)[chosen] for name in ROWS})
 
     def save(self, path: Path) -> None:
         """Write the positions to a ``.npz`` file, as a whole or not at all."""
@@ -111,11 +111,12 @@ class Kept:
     def positions(self) -> Positions:
         """All positions, once all games are over."""
         batch = self._batch
-        *found, game, seat = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        columns = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        observation, mask, actions, shares, below, game, seat = columns
         clockwise = (seat[:, None] + np.arange(batch.num_players)) % batch.num_players
         returns = batch.final_return[game[:, None], clockwise].astype(np.float32)
-        counts = np.array(len(batch.config.actions)), np.array(int(batch.final_length.sum()))
-        return Positions(*found, returns, game, *counts)
+        num_actions, played = np.array(len(batch.config.actions)), np.array(int(batch.final_length.sum()))
+        return Positions(observation, mask, actions, shares, below, returns, game, num_actions, played)
 
 
 def join(parts: Sequence[Positions]) -> Positions:

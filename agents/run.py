@@ -97,10 +97,12 @@ class Run:
 
     @property
     def last(self) -> Path:
+        """The file that holds everything needed to continue."""
         return self.out / LAST_FILE
 
     @property
     def steps(self) -> int:
+        """Decisions so far."""
         return int(self.model.num_timesteps)
 
     @property

@@ -144,7 +144,7 @@ class _Search:
         for place, row, grown in zip(np.flatnonzero(searched), its, trees, strict=True):
             count = int(batch.legal_count[row])
             shares, best = target_of(grown, int(batch.seat[row]), self._asked, len(batch.config.actions), count)
-            targets.set(place, shares, self._differing if best != told[place] else 1.0)
+            targets.set(int(place), shares, self._differing if best != told[place] else 1.0)
             chosen.append(best)
         return np.array(chosen)
 

@@ -209,7 +209,7 @@ def _parse(folder: Path) -> tuple[Entry | None, list[str]]:
         found = saved.get("format") if isinstance(saved, dict) else None
         return None, [f"{FILE}: format is {found!r}; it must be {FORMAT!r}"]
     problems = list(_wrong_columns({name: saved[name] for name in saved if name != "format"}, COLUMNS, ""))
-    runs = saved.get("runs") if isinstance(saved.get("runs"), list) else []
+    runs: list[Any] = saved["runs"] if isinstance(saved.get("runs"), list) else []
     for number, run in enumerate(runs):
         columns = run if isinstance(run, dict) else {}
         problems += _wrong_columns(columns, RUN_COLUMNS, f"runs[{number}].")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeVar
 
 from kepler_envs.processes import FRESH, begin_worker, fresh_processes
 from kepler_envs.terminal import signals_held_back
 
-Job, Done = TypeVar("Job"), TypeVar("Done")
+Job = TypeVar("Job")
+Done = TypeVar("Done")
 Do = Callable[[Job, threading.Event, Callable[[Any], None]], Done | None]
 """Does a job, given the event that stops it and a function that tells how far it is. None if it was stopped."""
 
@@ -47,7 +48,7 @@ def side_by_side(
     problems: list[BaseException] = []
     with fresh_processes(processes, _begin_process, (stopping, told)) as pool:
         with signals_held_back():  # the pool starts its processes now
-            under_way = {pool.submit(_do_in_process, do, job) for job in jobs}
+            under_way: set[Future[Done | None]] = {pool.submit(_do_in_process, do, job) for job in jobs}
         while under_way:
             done, under_way = wait(under_way, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
             while not told.empty():

@@ -28,7 +28,7 @@ from agents.benchmark.records import (
 from agents.benchmark.statistics import Estimate, interquartile_mean, probability_of_improvement
 from kepler_envs.records import read_lines
 
-Table = tuple[Sequence[str], list[Sequence[Any]]]
+Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
 """Titles of the columns, and the rows."""
 
 NOTHING = ""
@@ -275,7 +275,8 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
     tasks = [task for task in TASKS if any(task == shown for shown, _ in drawn)]
     names = sorted({row for _, row in drawn})
     one_font = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"]}  # or each word names ten others
-    with matplotlib.rc_context({"svg.hashsalt": "kepler_envs", "svg.fonttype": "none", "font.size": 8, **one_font}):
+    style: dict[Any, Any] = {"svg.hashsalt": "kepler_envs", "svg.fonttype": "none", "font.size": 8, **one_font}
+    with matplotlib.rc_context(style):
         figure = Figure(figsize=(3.2 * max(1, len(tasks)), 3.0), layout="constrained")
         panels = figure.subplots(1, max(1, len(tasks)), squeeze=False)[0]
         lines = {}
