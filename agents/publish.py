@@ -26,7 +26,7 @@ from agents.seeds import COMPARED_SEED
 from agents.settings import command_line
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.bots import KINDS, published
-from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, find_checkpoint
+from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, checkpoint_at
 from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configuration
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
@@ -73,7 +73,7 @@ def publish(request: Publish) -> Published:
         BotError: a bad name, one that is taken, a checkpoint of another game, one that is too large, or one that plays
             otherwise in float16.
     """
-    source = find_checkpoint(request.run) if request.run.is_dir() else request.run
+    source = checkpoint_at(request.run)
     description = read_description(source)
     target = _target(request, description)
     config = trained_configuration(description)

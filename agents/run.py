@@ -43,7 +43,7 @@ from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
 from kepler_envs.adapters.pytorch import torch_threads
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv, TooFewDecisions
-from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, find_checkpoint
+from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, checkpoint_at
 from kepler_envs.bots.networks.checkpoint import (
     TORCH_WEIGHTS,
     check_fits,
@@ -454,7 +454,7 @@ def beginning_of(spec: str | None, over: str | None, all_games: Sequence[Configu
     if path is None:
         bots.load(spec, all_games[-1])  # says so if there is no such bot
         raise BotError(f"--start {spec} is not a trained network; name one, for example net:PATH")
-    path = find_checkpoint(path) if path.is_dir() else path
+    path = checkpoint_at(path)
     description = read_description(path)
     for games in all_games:
         check_fits(description, games, str(path), any_players=True)
