@@ -11,11 +11,12 @@ from tyro.conf import Positional, arg
 
 from kepler_envs.cli.common import UsageError, check_target, choose_seed, optional
 from kepler_envs.cli.endings import INTERRUPTED
-from kepler_envs.cli.match import PERSON, Match
+from kepler_envs.cli.match import Match
 from kepler_envs.cli.play import converse
 from kepler_envs.engine.seeds import following_seed
 from kepler_envs.printable import counted
 from kepler_envs.terminal import grid, say, termination_interrupts
+from kepler_envs.web.tables import PERSON
 
 if TYPE_CHECKING:
     from kepler_envs.games.kepler_3042.campaign import Campaign

@@ -19,16 +19,7 @@ from kepler_envs.engine.replay import Replay, record, write_replay
 from kepler_envs.engine.seeds import following_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.terminal import say, termination_interrupts
-
-PERSON = "person"
-
-
-def load_bot(spec: str, config: Configuration) -> bots.Bot:
-    """Load the bot that ``spec`` names; UsageError if there is none, or if it cannot play this game."""
-    try:
-        return bots.load(spec, config)
-    except bots.BotError as problem:
-        raise UsageError(str(problem)) from problem
+from kepler_envs.web.tables import PERSON
 
 
 def agents_by_seat(specs: tuple[str, ...], seats: list[int]) -> dict[int, str]:
@@ -71,7 +62,7 @@ class Match:
         self._bots: dict[str, bots.Bot] = {}
         for spec in dict.fromkeys(specs.values()):  # each bot once, however many seats it plays
             seed = following_seed(seed)
-            self._bots[spec] = load_bot(spec, config)
+            self._bots[spec] = bots.load(spec, config)
             self._bots[spec].start(self._row, np.array([seed], np.uint64))
 
     @property

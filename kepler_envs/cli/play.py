@@ -11,7 +11,7 @@ from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
 from kepler_envs.cli.common import GameArguments, UsageError, check_target, choose_seed, optional
-from kepler_envs.cli.match import PERSON, Match, agents_by_seat, keeping_replay
+from kepler_envs.cli.match import Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.screens import Screen, pack, split_list, split_text
 from kepler_envs.cli.stage import print_position, print_result
 from kepler_envs.engine.game import Configuration
@@ -19,6 +19,7 @@ from kepler_envs.engine.naming import agent_name
 from kepler_envs.printable import counted
 from kepler_envs.rules import as_lines, rules_text
 from kepler_envs.terminal import say
+from kepler_envs.web.tables import PERSON
 from kepler_envs.web.views import explanations
 
 HELP = """\
