@@ -139,7 +139,7 @@ def summary(results: dict[tuple[str, int], Figures], games: dict[tuple[str, int]
         "encounters",
         "titans taken", "win rate by turn order", "decisions",
     )  # fmt: skip
-    rows = []
+    rows: list[tuple[str | int, ...]] = []
     for (name, players), figures in results.items():
         turns = "-"
         if figures.winner_turns.size:

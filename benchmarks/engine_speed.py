@@ -6,6 +6,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -144,7 +145,7 @@ def aec_loop(settings: Settings) -> list[Row]:
     return [Row("AEC last()/step() loop against PettingZoo connect_four", value, ">= 10 times", times >= 10, times)]
 
 
-def aec_side(env: object) -> Callable[[int], int]:
+def aec_side(env: Any) -> Callable[[int], int]:
     """Uniformly random legal play, picked in the same way in every environment."""
     rng = np.random.default_rng(0)
 

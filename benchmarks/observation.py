@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -170,7 +171,7 @@ def beside_openspiel(settings: Settings) -> list[Row]:
     return rows
 
 
-def openspiel_side(game: object) -> Callable[[int], int]:
+def openspiel_side(game: Any) -> Callable[[int], int]:
     """Uniformly random play. The seat to move gets its observation tensor and its legal actions, as in ours."""
     rng = np.random.default_rng(0)
 

@@ -309,8 +309,8 @@ def sizes_of_games() -> str:
         rows.append(
             (code(game.id), config.num_players, len(config.actions), observation, *decisions.values(), mean, most)
         )
-    titles = ("game", "players", "action ids", "entries of an observation, facts alone")
-    titles += tuple(f"decisions of a game, {name}" for name in MEASURED_AGENTS)
+    counted = (f"decisions of a game, {name}" for name in MEASURED_AGENTS)
+    titles = ("game", "players", "action ids", "entries of an observation, facts alone", *counted)
     return markdown_table((*titles, "legal ids, mean", "most"), rows)
 
 

@@ -78,12 +78,12 @@ def value(found: figures.Figures, beginning: str) -> str:
 
 def span(found: figures.Figures, part: str) -> str:
     """The smallest and the largest ratio of the games' figures with this in their names."""
-    rows = [row for row in found.rows if part in row.what and row.ratio is not None]
-    ratios = [row.ratio for row in rows]
+    compared = [(row, row.ratio) for row in found.rows if part in row.what and row.ratio is not None]
+    ratios = [ratio for _, ratio in compared]
     if len(ratios) < len(kepler_envs.list_games()):
         raise KeyError(f"the record has {len(ratios)} figures with {part!r}, and there are more games")
     low, high = min(ratios), max(ratios)
-    return f"{number(low)} to {number(high)} times, by game{found.mark(rows[0])}"
+    return f"{number(low)} to {number(high)} times, by game{found.mark(compared[0][0])}"
 
 
 def number(ratio: float) -> str:

@@ -91,7 +91,7 @@ def players_of(folder: Path, entry: Entry) -> list[Player]:
             entry.known,
             entry.hardware,
             run,
-        )  # fmt: skip
+        )
         for run in entry.runs
     ]
 
@@ -292,7 +292,7 @@ def write_curves(folder: Path, entry: Entry, record: Path) -> None:
             point["hours"],
             point["returns"],
             int(point["games"]),
-        )  # fmt: skip
+        )
         for run in entry.runs
         for point in read_curve(folder / run.curve)
     ]

@@ -63,7 +63,7 @@ def finished(tmp_path_factory) -> Run:
             eval_games=8,
             teacher="greedy",
             out=tmp_path_factory.mktemp("run"),
-        )  # fmt: skip
+        )
     )
 
 
