@@ -219,6 +219,11 @@ def main(argv: Sequence[str] | None = None) -> None:
             config=(tyro.conf.FlagCreatePairsOff,),
         )
         written = publish(request)
+    _show(written, from_best=request.run.is_dir() or request.run.name == BEST_FILE)
+
+
+def _show(written: Published, from_best: bool) -> None:
+    """Print what was published; ``from_best`` says whether it was chosen as the best of its run."""
     about = written.description
     print(f"{written.path}: {written.size:,} bytes, {about['results']['parameters']:,} parameters in float16")
     print(f"  {about['game']}, {about['num_players']} players, options {about['options']}")
@@ -230,7 +235,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     others = [str(one) for one in about["results"].get("commits", []) if one != about["commit"]]
     if others:
         print(f"  it also learned with {', '.join(others)}")
-    if request.run.is_dir() or request.run.name == BEST_FILE:
+    if from_best:
         print("  when it was chosen, by one of many evaluations on the same games (in new ones it may win less):")
     else:
         print("  in its last evaluation:")
