@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import tyro
 
 from agents.allowed import MOST_SEED, SIZE, need, need_defaults, need_network
+from agents.search_games import Play
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.cli.common import OnRay, Options, optional
@@ -63,13 +64,13 @@ class ExpertConfig:
     """Budget and settings of the search, as after `mcts:` in the spec of a bot."""
     guided_from: Annotated[int | None, optional("N")] = None
     """First generation that the best network guides. Before, and without it, greedy plays the games out."""
-    searched: float = 0.25
+    searched: float = Play.searched
     """Share of decisions that are searched. Greedy and the best network make the others, half of the seats each."""
-    quick: float = 0.1
+    quick: float = Play.quick
     """Share of decisions that are kept without a search, to learn returns from."""
-    noise: float = 0.05
+    noise: float = Play.noise
     """Share of random moves."""
-    differing: float = 3.0
+    differing: float = Play.differing
     """Weight of a position where the search disagrees with greedy. Other positions have weight 1."""
     window: int = 6
     """Number of generations whose games are learned from."""

@@ -16,19 +16,20 @@ import numpy as np
 import torch as th
 
 from agents.positions import NOBODY, Kept, Positions, join
+from agents.settings import TrainConfig
 from kepler_envs.adapters.pytorch import Goal, PieceNetwork, learner_of, torch_threads
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import opponent_seeds, stream_seed
 
-NOISE = 0.1
+NOISE = TrainConfig.teacher_noise
 """Default share of random moves, so that a network also sees what follows a mistake."""
 
-LEARNING_RATE = 2e-3
+LEARNING_RATE = TrainConfig.teacher_learning_rate
 FINAL_RATE = 0.05
 """Learning rate at the end, as a share of that at the start."""
-VALUE_WEIGHT = 0.5
+VALUE_WEIGHT = TrainConfig.value_weight
 MOST_NORM = 1.0
 """Maximum norm of the gradients."""
 MINIBATCH = 512
