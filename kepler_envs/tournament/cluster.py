@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from rich.console import Console
 
+from kepler_envs.printable import counted
 from kepler_envs.tournament import ClusterError, WorkerError
 
 TASKS_A_CORE = 2
@@ -151,9 +152,7 @@ class Cluster:
     @property
     def size(self) -> str:
         """Both in words: "2 nodes, 1 core"."""
-        return ", ".join(
-            f"{count} {what}{'' if count == 1 else 's'}" for count, what in ((self.nodes, "node"), (self.cores, "core"))
-        )
+        return f"{counted(self.nodes, 'node')}, {counted(self.cores, 'core')}"
 
     def map(
         self,
