@@ -48,6 +48,12 @@ class Evaluation:
         return against(self.opponent)
 
     @property
+    def in_words(self) -> str:
+        """The share of wins with its interval in per cent, and alone the points: ``greedy  26.0% (20-33)``."""
+        points = f", {self.points.mean:.1f} points" if self.points is not None else ""
+        return f"{self.opponent} {self.wins.mean:6.1%} ({100 * self.wins.low:.0f}-{100 * self.wins.high:.0f}){points}"
+
+    @property
     def summary(self) -> dict[str, float]:
         """What a checkpoint says about it."""
         return asdict(self.wins) | ({"points": self.points.mean} if self.points is not None else {})

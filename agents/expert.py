@@ -19,6 +19,7 @@ same network as an uninterrupted one, unless its budget is in minutes.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from kepler_envs.terminal import stop_on_signals
 from kepler_envs.tournament.cluster import cluster_at
 
 if TYPE_CHECKING:
+    from agents.evaluation import Evaluation
     from agents.expert_run import Status
 
 STOPPING = "stopping after these games; press again to stop at once"
@@ -50,20 +52,16 @@ class Display:
 
     def __call__(self, status: Status) -> None:
         if status.line is not None:
-            self.console.print(_words(status.line), highlight=False, soft_wrap=True)
+            self.console.print(_words(status.line, status.evaluations), highlight=False, soft_wrap=True)
         results = ", ".join(f"{one.wins.mean:.0%} {one.against}" for one in status.evaluations)
         doing = f"generation {status.generation}, {status.doing}"
         self.progress.update(self.task, completed=status.done, doing=doing, results=results)
 
 
-def _words(line: dict[str, Any]) -> str:
+def _words(line: dict[str, Any], evaluations: Sequence[Evaluation]) -> str:
+    """A line of the learning curve for people."""
     minutes, seconds = divmod(int(line["seconds"]), 60)
-    wins = "   ".join(
-        f"{name.removeprefix('win_rate_')} {value:6.1%} ({100 * line[name.replace('win_rate', 'low')]:.0f}-"
-        f"{100 * line[name.replace('win_rate', 'high')]:.0f})"
-        for name, value in line.items()
-        if name.startswith("win_rate_")
-    )
+    wins = "   ".join(one.in_words for one in evaluations)
     known = "" if isnan(line["accuracy"]) else f"predicts {line['accuracy']:.1%}   "
     kept = "" if line["accepted"] else ", not kept"
     return (

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from agents.evaluation import Evaluation
 from agents.run_folder import run_folder
 from agents.settings import TrainConfig
 from agents.status import Status
@@ -58,7 +57,7 @@ class Display:
             self.console.print(
                 f"{self.name}{status.steps:>11,} steps {minutes:>3}:{seconds:02} {rate:>10}   "
                 f"length {status.mean_length:5.0f}   {_when(status)}"
-                + "   ".join(_result(one) for one in status.evaluations),
+                + "   ".join(one.in_words for one in status.evaluations),
                 highlight=False,
                 soft_wrap=True,
             )
@@ -99,12 +98,6 @@ class SeedDisplays:
 def _when(status: Status) -> str:
     """When the evaluations were made, if that was before."""
     return "" if status.evaluated_at in (None, status.steps) else f"after {status.evaluated_at:,} steps: "
-
-
-def _result(one: Evaluation) -> str:
-    return f"{one.opponent} {one.wins.mean:6.1%} ({100 * one.wins.low:.0f}-{100 * one.wins.high:.0f})" + (
-        f", {one.points.mean:.1f} points" if one.points is not None else ""
-    )
 
 
 @contextmanager
