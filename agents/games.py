@@ -10,8 +10,7 @@ import kepler_envs
 from agents.settings import TrainConfig, player_range
 from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game
-from kepler_envs.web.forms import read_value
+from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game, read_value
 
 SET_OTHERWISE = {
     "num_players": "--players sets it",

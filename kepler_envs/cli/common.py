@@ -10,11 +10,10 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, UseAppendAction, arg
 
-from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.game import Configuration, read_value
 from kepler_envs.engine.seeds import check_seed, fresh_seed
 from kepler_envs.files import check_writable
 from kepler_envs.registry import load_game
-from kepler_envs.web.forms import read_value
 
 
 def optional(metavar: str, **more: Any) -> Any:

@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -120,6 +120,19 @@ class Option:
         if self.number is not None and is_number and self.low <= value <= self.high and self.number(value) == value:
             return self.number(value)
         raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
+
+
+def read_value(text: str, choices: Iterable[Any] = ()) -> Any:
+    """Read an option's value as people write it: one of its choices, an integer or a number, else the text itself."""
+    for choice in choices:
+        if str(choice) == text:
+            return choice
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 DERIVED_OPTION = Option(

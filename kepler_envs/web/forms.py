@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from kepler_envs import registry
 from kepler_envs.describe import option_rows
-from kepler_envs.engine.game import ComponentError, Configuration, Game, Option, OptionError
+from kepler_envs.engine.game import ComponentError, Configuration, Game, Option, OptionError, read_value
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.web import UnknownError, WebError
 from kepler_envs.web.tables import PERSON
@@ -69,19 +68,6 @@ def _value(option: Option | None, value: Any) -> Any:
     if len(value) > MOST_LETTERS:
         raise WebError(f"a value has at most {MOST_LETTERS} letters")
     return read_value(value, option.choices if option else ())
-
-
-def read_value(text: str, choices: Iterable[Any] = ()) -> Any:
-    """Read an option's value as people write it: one of its choices, an integer or a number, else the text itself."""
-    for choice in choices:
-        if str(choice) == text:
-            return choice
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def specs_of(seats: list[Any], config: Configuration, people: bool) -> list[str]:
