@@ -1,5 +1,5 @@
-"""Agents as strategies of a game that is played by choosing an agent: alpha-rank and Nash averaging, through
-open_spiel.
+"""Agents as strategies of a game that is played by choosing an agent: alpha-rank, through open_spiel, and Nash
+averaging, through cvxpy.
 
 Ratings put agents in one line; where strength goes in circles (A beats B beats C beats A) there is none. Both methods
 here look at a symmetric two-player zero-sum *meta-game* in which each player names an agent, with the payoff
@@ -27,7 +27,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +76,7 @@ def alone_tables(agents: np.ndarray, one: int, other: int) -> np.ndarray:
 def evaluate(
     agents: np.ndarray, wins: np.ndarray, order: Sequence[int], samples: int, seed: int
 ) -> list[Evaluation] | None:
-    """Evaluate the agents ``order``. Returns None without open_spiel.
+    """Evaluate the agents ``order``. Returns None without open_spiel and cvxpy.
 
     Args:
         agents: integers (N, n), the agent on each seat of each game.
@@ -102,7 +104,7 @@ def evaluate(
 
 
 def is_installed() -> bool:
-    """Whether open_spiel and the solver that its Nash averaging needs are there."""
+    """Whether open_spiel and cvxpy are there."""
     try:
         import cvxpy  # noqa: F401
         import pyspiel  # noqa: F401
@@ -160,20 +162,30 @@ def nash_averaging(game: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     NaN where the solver fails.
     """
     import cvxpy
-    import pyspiel
-    from open_spiel.python.algorithms.nash_averaging import nash_averaging as solve
 
-    names = [str(i) for i in range(len(game))]
-    matrix = pyspiel.create_matrix_game("meta", "meta", names, names, game.tolist(), game.T.tolist())
+    programme, payoff, mass = _programme(len(game))
+    payoff.value = game
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the solver's remarks on accuracy
         try:
-            mass, average = solve(matrix)
-        except (
-            cvxpy.error.SolverError,
-            AttributeError,
-        ):  # it has no answer; open_spiel takes the missing one for an array
-            return np.full(len(game), np.nan), np.full(len(game), np.nan)
-    mass = np.asarray(mass, float).ravel()
-    mass = np.where(mass < SMALL, 0.0, mass)
-    return mass / mass.sum(), np.asarray(average, float).ravel()
+            programme.solve()
+        except cvxpy.error.SolverError:
+            mass.value = None  # it would keep that of the game before
+    if mass.value is None:
+        return np.full(len(game), np.nan), np.full(len(game), np.nan)
+    shares = np.where(mass.value < SMALL, 0.0, mass.value)
+    return shares / shares.sum(), game @ mass.value
+
+
+@cache
+def _programme(agents: int) -> tuple[Any, Any, Any]:
+    """The convex programme of open_spiel's ``nash_averaging``, its payoffs (k, k) and its masses (k,).
+
+    It is made once for all samples of a bootstrap: open_spiel makes it anew for each game, which takes three times as
+    long as to solve it.
+    """
+    import cvxpy
+
+    payoff, mass = cvxpy.Parameter((agents, agents)), cvxpy.Variable(agents)
+    entropy = cvxpy.Maximize(cvxpy.sum(cvxpy.entr(mass)))
+    return cvxpy.Problem(entropy, [payoff @ mass <= 0, mass >= 0, cvxpy.sum(mass) == 1]), payoff, mass

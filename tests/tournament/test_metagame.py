@@ -48,6 +48,30 @@ def test_a_copy_changes_nothing_for_the_others():
     assert mass == pytest.approx([1 / 3, 1 / 3, 1 / 6, 1 / 6], abs=1e-3) and average == pytest.approx([0] * 4, abs=1e-3)
 
 
+@needs_open_spiel
+def test_nash_averaging_is_open_spiels():
+    """It makes the same convex programme anew for each game."""
+    import pyspiel
+    from open_spiel.python.algorithms.nash_averaging import nash_averaging as by_open_spiel
+
+    rng = np.random.default_rng(0)
+    for agents in (2, 4, 4, 7):
+        wins = rng.binomial(40, 0.5, (agents, agents)) / 40
+        game, names = wins - wins.T, [str(i) for i in range(agents)]
+        asked = pyspiel.create_matrix_game("meta", "meta", names, names, game.tolist(), game.T.tolist())
+        theirs = [found.ravel() for found in by_open_spiel(asked)]
+        for own, other in zip(nash_averaging(game), theirs, strict=True):
+            assert own == pytest.approx(other, abs=3e-4)
+
+
+@needs_open_spiel
+def test_without_an_answer_there_is_none():
+    """Payoffs of which none is an equilibrium: the solver's last answer is not taken for theirs."""
+    nash_averaging(CYCLE)
+    mass, average = nash_averaging(np.ones((3, 3)))
+    assert np.isnan(mass).all() and np.isnan(average).all()
+
+
 def table(number: int, names: str, winner: int) -> GameResult:
     ranks = tuple(1 if seat == winner else 2 for seat in range(len(names)))
     zeros = (0,) * len(names)
