@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kepler_envs.bots.from_file import IDS, MIB, MOST_BYTES, OTHER, OUT_OF_MEMORY, RAISED, READY, REFUSED
+from kepler_envs.bots.from_file import IDS, MIB, MOST_BYTES, NO_NUMBERS, OTHER, OUT_OF_MEMORY, RAISED, READY, REFUSED
 from kepler_envs.bots.protocol import BotError, Decisions
 from kepler_envs.engine.game import Configuration, records_from_bytes
 from kepler_envs.engine.snapshot import Snapshot
@@ -88,10 +88,9 @@ def answer(bot: Any, config: Configuration, method: str, content: list[Any], for
     try:
         if method == "start":
             bot.start(*content)
-            found = np.zeros(0, np.int64)
+            sent = IDS
         else:
-            found = np.asarray(bot.act(_decisions(config, *content)))
-        sent = _array(found)
+            sent = _choice(bot.act(_decisions(config, *content)), len(content[0]))
     except MemoryError as problem:
         sent = _out_of_memory(problem)
     except BaseException as problem:  # sys.exit and KeyboardInterrupt are no worse than an exception
@@ -103,8 +102,14 @@ def answer(bot: Any, config: Configuration, method: str, content: list[Any], for
     return sent
 
 
-def _array(found: np.ndarray) -> bytes:
-    """The array as bytes, or a message if they are too many."""
+def _choice(returned: Any, rows: int) -> bytes:
+    """What the bot chose for so many rows as the bytes of an array, or a message if it makes none, or too many."""
+    try:
+        found = np.asarray(returned)
+    except ValueError:  # lists of different lengths
+        found = np.array(None)
+    if found.dtype.hasobject:
+        return NO_NUMBERS + f"act returned {type(returned).__name__} in place of integers ({rows},)".encode()
     sent = _written(found)
     if len(sent) > MOST_BYTES:
         return RAISED + f"the answer has {len(sent)} bytes; at most {MOST_BYTES} are allowed".encode()

@@ -31,10 +31,11 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import mix
 from kepler_envs.engine.snapshot import Snapshot
 
-EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY, PROCESS_DIED = "exception", "too slow", "too much memory", "process died"
-"""The reasons why a bot may fail."""
+EXCEPTION, ILLEGAL = "exception", "illegal"
+TOO_SLOW, TOO_MUCH_MEMORY, PROCESS_DIED = "too slow", "too much memory", "process died"
+"""The reasons why a bot may fail. Its process can be asked again after the first two."""
 
-READY, REFUSED, IDS, OTHER, RAISED, OUT_OF_MEMORY = b"L", b"R", b"I", b"O", b"E", b"M"
+READY, REFUSED, IDS, OTHER, NO_NUMBERS, RAISED, OUT_OF_MEMORY = b"L", b"R", b"I", b"O", b"N", b"E", b"M"
 """The first byte of what the process sends:
 
 IDS is followed by int64 numbers, OTHER by any other array in NumPy's format.
@@ -46,16 +47,22 @@ MIB = 2**20
 
 
 class BotFailed(BotError):
-    """A bot from a file raised an exception, was too slow or took too much memory, or its process is gone.
+    """A bot from a file raised an exception, returned what makes no array of numbers, was too slow or took too much
+    memory, or its process is gone.
 
     Attributes:
-        reason: EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED.
+        reason: EXCEPTION, ILLEGAL, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED.
         details: the traceback, or what was wrong.
     """
 
     def __init__(self, reason: str, details: str, bot: str = "") -> None:
         super().__init__(f"{bot}: {reason}: {details}" if bot else f"{reason}: {details}")
         self.reason, self.details = reason, details
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the bot's process can be asked again."""
+        return self.reason in (EXCEPTION, ILLEGAL)
 
 
 def split(argument: str) -> tuple[Path, str]:
@@ -197,7 +204,7 @@ class _Process:
         try:
             yield
         except BotFailed as failure:
-            if failure.reason != EXCEPTION:
+            if not failure.goes_on:
                 owner.close()
             raise BotFailed(failure.reason, failure.details, owner.name) from None
         except BaseException:  # otherwise its late answer would be taken for the next one
@@ -253,7 +260,7 @@ def _read(kind: bytes, content: bytes) -> np.ndarray:
         return np.frombuffer(content, np.int64)
     if kind == OTHER:
         return np.load(io.BytesIO(content), allow_pickle=False)
-    reason = {RAISED: EXCEPTION, OUT_OF_MEMORY: TOO_MUCH_MEMORY}.get(kind, PROCESS_DIED)
+    reason = {RAISED: EXCEPTION, NO_NUMBERS: ILLEGAL, OUT_OF_MEMORY: TOO_MUCH_MEMORY}.get(kind, PROCESS_DIED)
     raise BotFailed(reason, content.decode(errors="replace"))
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from kepler_envs import bots
 from kepler_envs.bots.compiled import CompiledBot
-from kepler_envs.bots.from_file import EXCEPTION, TOO_SLOW, BotFailed, BotFromFile
+from kepler_envs.bots.from_file import EXCEPTION, ILLEGAL, TOO_SLOW, BotFailed, BotFromFile
 from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions, legal_ids
 from kepler_envs.bots.uniform import UniformBot
 from kepler_envs.engine.batch import SKIP, Batch
@@ -34,9 +34,6 @@ from kepler_envs.tournament.schedule import ScheduledGame, stand_in_seed
 from kepler_envs.tournament.whole_games import WholeGames, returns_for
 
 Chunk = Sequence[ScheduledGame]
-
-ILLEGAL = "illegal"
-"""Why an agent forfeits, besides the reasons of bots/from_file.py."""
 
 COMPILED_TOGETHER = 4
 """Compiled games are this many times quicker to play than to write: more of them go into a transaction."""
@@ -339,7 +336,7 @@ class Players:
         try:
             answer = call()
         except BotFailed as failure:
-            if failure.reason != EXCEPTION:
+            if not failure.goes_on:
                 self._has_decided.discard(index)  # there will be another process
             raise _Failure(failure.reason, failure.details) from None
         except Exception as problem:

@@ -72,6 +72,12 @@ class NamesWords(Lowest):
         return [object()] if late else decisions.action_mask.argmax(axis=1)
 
 
+class NamesNothing(Lowest):
+    def act(self, decisions):
+        late = self.is_time(decisions)
+        return None if late else decisions.action_mask.argmax(axis=1)
+
+
 class IsSlow(Lowest):
     def misbehave(self) -> None:
         time.sleep(1.5)
