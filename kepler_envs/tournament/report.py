@@ -244,7 +244,7 @@ def notes(found: Standings, facts: Facts) -> list[str]:
     if found.forfeits:
         paragraphs.append(
             "An agent that forfeited a game was replaced by uniform play there, and its seats were placed behind all "
-            "others."
+            "others. The scores there are those that uniform play came to."
         )
     if found.metagame is None:
         paragraphs.append(f"{MISSING}.")

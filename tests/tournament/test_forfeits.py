@@ -422,7 +422,7 @@ def test_a_report_with_forfeits(tmp_path):
     assert group["games"] == len(written) > 4 and group["agent"] == "Raises"
     assert all(agent == own("Raises") and "no idea <what> to do" in details for _, agent, details in written)
     text = (tmp_path / "results.md").read_text()
-    assert f"| Raises | exception | {len(written)} |" in text
+    assert f"| Raises | exception | {len(written)} |" in text and "scores there are those that uniform play" in text
     page = (tmp_path / "report.html").read_text()
     assert "ValueError: no idea &lt;what&gt; to do" in page and "<what>" not in page
 
