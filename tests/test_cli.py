@@ -437,6 +437,17 @@ def test_png_of_a_replay(recorded, tmp_path):
 # ---------------------------------------------------------------- errors
 
 
+def test_ctrl_c_while_libraries_load_is_no_traceback(monkeypatch, capsys):
+    class StillLoading:
+        @property
+        def run(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "kepler_envs.cli.app", StillLoading())
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -29,6 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if missing:
         print(f"kepler-envs needs {' and '.join(missing)}: pip install 'kepler_envs[cli]'", file=sys.stderr)
         return 2
-    from kepler_envs.cli.app import run
-
+    try:
+        from kepler_envs.cli.app import run
+    except KeyboardInterrupt:  # loading it all takes a second or more
+        print(file=sys.stderr)
+        return 130
     return run(argv)
