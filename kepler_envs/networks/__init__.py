@@ -37,11 +37,12 @@ class PositionNetwork(Protocol):
 
         Raises:
             ValueError: an array has another shape or dtype, or there is no such choice.
+            DivergedError: its answer is not all finite numbers: its weights are none, or too large.
         """
 
 
 class DivergedError(ArithmeticError):
-    """A network's weights are no finite numbers any more, so it cannot decide."""
+    """What a network computes is no finite number any more, so it cannot decide."""
 
 
 def check_array(name: str, array: np.ndarray, words: str, dtypes: Sequence[Any], shape: tuple[int, ...]) -> None:
@@ -75,7 +76,9 @@ class CompiledNetwork:
         wholes, decimals = self._sizes
         workspaces = np.empty((BLOCK, wholes), WHOLE), np.empty((BLOCK, decimals), FLOAT)
         logits = np.empty((BLOCK, self._actions), FLOAT)
-        self._evaluate(observations, masks, *self._arguments, *workspaces, logits, priors, values)
+        finite = self._evaluate(observations, masks, *self._arguments, *workspaces, logits, priors, values)
+        if finite < len(observations):
+            raise DivergedError("the network's answers are no finite numbers any more; use a lower learning rate")
         return priors, values
 
     def _check(self, observations: np.ndarray, masks: np.ndarray) -> None:

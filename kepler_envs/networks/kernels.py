@@ -397,7 +397,7 @@ def look_at_rows(head, numbers, pointers, action, context, context_begin, q, sum
 
 @leaf
 def _to_probabilities(legal, logits, priors):
-    """Turn logits of the legal actions into probabilities."""
+    """Turn logits of the legal actions into probabilities. Returns what they were divided by, NaN if they are none."""
     largest, total = np.float32(-np.inf), np.float32(0.0)
     for k in range(legal.size):
         largest = max(largest, logits[legal[k]])
@@ -406,6 +406,16 @@ def _to_probabilities(legal, logits, priors):
         total += priors[legal[k]]
     for k in range(legal.size):
         priors[legal[k]] /= total
+    return total
+
+
+@leaf
+def _all_finite(total, values):
+    """Whether the sum behind the probabilities is a finite number, and so is each value."""
+    finite = np.isfinite(total)
+    for seat in range(values.size):
+        finite &= np.isfinite(values[seat])
+    return finite
 
 
 # ---------------------------------------------------------------- positions
@@ -681,7 +691,8 @@ def forget(net, room, x):
 @cache
 def evaluate_kernel() -> Any:
     """(observations int16[N, D], masks int8[N, A], *:class:`Net`, workspaces int32[BLOCK, ...] and float32[BLOCK, ...]
-    of :func:`workspace_sizes`, logits float32[BLOCK, A], priors float32[N, A], values float32[N, P]).
+    of :func:`workspace_sizes`, logits float32[BLOCK, A], priors float32[N, A], values float32[N, P]) -> how many
+    rows come before the first one whose answer is not all finite numbers.
 
     Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action gets zeros.
     """
@@ -701,15 +712,19 @@ def evaluate_kernel() -> Any:
         used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
         clear_rooms(net, masks.shape[1], wholes, floats, used)
         priors[:] = np.float32(0.0)
+        finite = observations.shape[0]
         for first in range(0, observations.shape[0], BLOCK):
             count = min(BLOCK, observations.shape[0] - first)
             last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
             for place in range(count):
                 room = room_of(net, masks.shape[1], place, wholes, floats, used)
-                tell_values(net, room, last, features, borrowed(values[first + place]))
+                told = borrowed(values[first + place])
+                tell_values(net, room, last, features, told)
                 legal, given = room.legal[: looks[place, 1]], logits[place]
-                _to_probabilities(legal, given, borrowed(priors[first + place]))
+                if not _all_finite(_to_probabilities(legal, given, borrowed(priors[first + place])), told):
+                    finite = min(finite, first + place)
                 forget(net, room, borrowed(observations[first + place]))
         used[0] = 0  # keeps what is borrowed alive until here
+        return finite
 
     return evaluate

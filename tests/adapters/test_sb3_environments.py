@@ -398,6 +398,6 @@ def test_a_network_that_diverged_is_told_of():
         for weights in policy.network.parameters():
             weights.fill_(float("nan"))
         with pytest.raises(
-            DivergedError, match="^the network's weights are no finite numbers any more; use a lower lea"
+            DivergedError, match="^the network's answers are no finite numbers any more; use a lower lea"
         ):
             policy.forward(th.as_tensor(batch.observation), action_masks=batch.action_mask.astype(bool))

@@ -138,6 +138,21 @@ def test_weights_that_are_no_finite_numbers_are_refused(description, tmp_path):
         choices(path)
 
 
+@pytest.mark.parametrize("spec", ["net:{}", "mcts:5,network=net:{}"])
+def test_weights_too_large_to_compute_with_are_told_of(spec, description, tmp_path):
+    """They are finite, what comes of them is not: a search would go on for ever."""
+    path = tmp_path / "last.zip"
+    policy = checkpoint.build(NetworkShape.from_json(description["network"]), CONFIG)
+    with th.no_grad():
+        for array in policy.parameters():
+            array.copy_(th.where(th.rand_like(array) < 0.5, -1e30, 1e30))
+    checkpoint.write_checkpoint(path, description, {TORCH_WEIGHTS: checkpoint.weights_of(policy)})
+    bot = bots.load(spec.format(path), CONFIG)
+    with pytest.raises(BotError, match="its answers are no finite numbers; its weights are too large") as raised:
+        bots.play_games(bot, CONFIG, 2, 1)
+    assert is_one_clear_line(raised.value, path)
+
+
 def test_damaged_files(description, weights, tmp_path):
     path, dice, outcomes = tmp_path / "last.zip", random.Random(4), Counter()
     checkpoint.write_checkpoint(path, description, {TORCH_WEIGHTS: weights})

@@ -18,7 +18,7 @@ from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkShape
-from kepler_envs.networks import position_network
+from kepler_envs.networks import DivergedError, position_network
 from kepler_envs.networks.simd import (
     add_row,
     add_row_portable,
@@ -136,7 +136,7 @@ def test_an_answer_depends_on_no_other_position():
 
 ASK = """
 import sys
-from kepler_envs.networks import position_network
+from kepler_envs.networks import DivergedError, position_network
 from tests.networks.subjects import NetworkShape, made_up_inputs, random_positions, random_weights
 inputs = made_up_inputs(NetworkShape(24, (20,), 16))
 observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)
@@ -163,6 +163,22 @@ def test_where_nothing_is_legal_no_action_has_a_prior():
     priors, values = position_network(inputs, random_weights(inputs))(observations, masks)
     np.testing.assert_allclose(priors.sum(1), [1, 0, 1], atol=1e-6)
     assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("name", ["actions.bias", "values.bias"])
+def test_an_answer_that_is_not_finite_is_an_error(name):
+    """Wherever among the positions it is. Illegal actions and the others' answers do not matter."""
+    inputs = made_up_inputs(NetworkShape(16, (16,), 8))
+    weights = random_weights(inputs)
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 14)
+    masks[:, 3] = 0
+    weights[name][3] = np.nan
+    network = position_network(inputs, weights)
+    if name == "actions.bias":
+        network(observations, masks)
+        masks[13, 3] = 1
+    with pytest.raises(DivergedError, match="the network's answers are no finite numbers any more"):
+        network(observations, masks)
 
 
 def test_its_weights_are_a_copy():

@@ -15,7 +15,7 @@ from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.engine.observation import Layout
-from kepler_envs.networks import DivergedError, draw
+from kepler_envs.networks import draw
 
 
 class PiecePolicy(MaskableActorCriticPolicy):
@@ -162,8 +162,6 @@ class PiecePolicy(MaskableActorCriticPolicy):
         self, learner: CompiledLearner, obs: th.Tensor, deterministic: bool, action_masks: np.ndarray
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         priors, values = learner.answer(self._checked(obs), _as_masks(action_masks, len(obs)))
-        if not np.isfinite(priors).all():
-            raise DivergedError("the network's weights are no finite numbers any more; use a lower learning rate")
         actions = priors.argmax(1) if deterministic else draw(priors, th.rand(len(priors), dtype=th.float64).numpy())
         chosen = np.log(priors[np.arange(len(priors)), actions])
         return th.from_numpy(actions), th.from_numpy(values)[:, : self.valued_seats], th.from_numpy(chosen)

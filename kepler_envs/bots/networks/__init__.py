@@ -11,7 +11,7 @@ from kepler_envs.bots.networks.checkpoint import read_network, values_own_seat
 from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions, check_plays
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import GOLDEN, mix_all
-from kepler_envs.networks import PositionNetwork, draw, position_network, with_choices
+from kepler_envs.networks import DivergedError, PositionNetwork, draw, position_network, with_choices
 
 __all__ = ["CheckpointBot", "NetworkBot", "bot_below", "checkpoint_at", "find_checkpoint", "load_network"]
 
@@ -93,7 +93,8 @@ class CheckpointBot(NetworkBot):
 
     Raises:
         BotError: there is no such file, it is not a checkpoint, it was trained for another game, number of players or
-            options, or it needs PyTorch to read its weights and PyTorch is missing.
+            options, or it needs PyTorch to read its weights and PyTorch is missing. When asked: its answer is not all
+            finite numbers.
     """
 
     def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
@@ -110,8 +111,30 @@ class CheckpointBot(NetworkBot):
 def load_network(path: Path, config: Configuration) -> PositionNetwork:
     """The network of a checkpoint, or of the best one in a folder. Raises BotError as :class:`CheckpointBot` does."""
     inputs, weights, description = read_network(checkpoint_at(path), config)
-    network = position_network(inputs, weights)
+    network: PositionNetwork = FileNetwork(position_network(inputs, weights), path)
     return OwnValue(network, config.num_players) if values_own_seat(description) else network
+
+
+class FileNetwork:
+    """A :class:`PositionNetwork` from a file. Raises BotError naming the file if its answer is not all finite numbers.
+
+    Finite weights may be too large: nobody knows before it is asked.
+
+    Args:
+        network: the network it asks.
+        path: the file.
+    """
+
+    def __init__(self, network: PositionNetwork, path: Path) -> None:
+        self.over = network.over
+        self._network = network
+        self._path = path
+
+    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            return self._network(observations, masks)
+        except DivergedError:
+            raise BotError(f"{self._path}: its answers are no finite numbers; its weights are too large") from None
 
 
 class OwnValue:
