@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import inf, isnan
+from math import isnan
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -15,6 +15,8 @@ from kepler_envs.engine.game import record_array
 
 MOST_ITERATIONS = 1_000_000
 MOST_MILLISECONDS = 3_600_000
+MOST_EXPLORATION = 1_000_000
+"""Far beyond what returns in [-1, 1] can outweigh. With the largest numbers there are, products would be infinite."""
 MOST_DEPTH = 1_000_000
 """More decisions than any playout has."""
 SELECTIONS = {"ucb": UCB, "puct": PUCT}
@@ -108,7 +110,7 @@ class MctsConfig:
         if self.selection == "ucb":  # it has no prior
             for name in ("trust", "caution"):
                 self._need(name, getattr(self, name) == 0, "0 with selection=ucb")
-        self._need("exploration", 0 <= self.exploration < inf, "a finite number from 0 on")
+        self._need("exploration", 0 <= self.exploration <= MOST_EXPLORATION, f"0 to {MOST_EXPLORATION}")
         self._need("trust", 0 <= self.trust <= 1, "0 to 1")
         self._need("caution", abs(self.caution) <= 2, "-2 to 2")
         self._need("paired", self.paired in (0, 1), "0, 1")
@@ -146,6 +148,8 @@ class MctsConfig:
             except ValueError:
                 hint = f"; {BUDGET}" if (name, text) == (unit, budget.removesuffix("ms")) else ""
                 raise BotError(f"mcts: {name} = {text!r} is not of type {kinds[name].__name__}{hint}") from None
+            if name == "network" and not text:  # which stands for a search without one
+                raise BotError("mcts: network = '' is not a trained bot; write net:PATH or a published name")
             if kinds[name] is float and isnan(values[name]):
                 raise BotError(f"mcts: {name} = {text} is not a number")
         return cls(**values)
