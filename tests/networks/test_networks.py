@@ -136,7 +136,7 @@ def test_an_answer_depends_on_no_other_position():
 
 ASK = """
 import sys
-from kepler_envs.networks import DivergedError, position_network
+from kepler_envs.networks import position_network
 from tests.networks.subjects import NetworkShape, made_up_inputs, random_positions, random_weights
 inputs = made_up_inputs(NetworkShape(24, (20,), 16))
 observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)
