@@ -496,6 +496,24 @@ def test_who_plays_alone_is_told_of_no_others_and_has_no_rank(browser: Any, hous
         assert page.locator(".results th").all_inner_texts() == ["seat", "who", "score", "reward"]
 
 
+def test_a_page_goes_on_after_what_is_in_front_of_the_server_has_failed(browser: Any, house: Any, base: str) -> None:
+    """A browser asks no more once a stream of events is refused, and one answer may get lost."""
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    context = browser.new_context()  # the browser says on the console what is refused
+    try:
+        page = context.new_page()
+        page.route("**/api/**", lambda route: route.fulfill(status=502, body="bad gateway"))
+        page.goto(f"{base}/seat/{tokens[0]}")
+        page.locator("[role=alert]", has_text="status 502").wait_for()
+        page.unroute("**/api/**")
+        page.locator(".board svg").wait_for()
+        assert page.locator("[role=alert]").first.inner_text() == ""
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+        page.locator(f".board[data-version='{table.version}']").wait_for()
+    finally:
+        context.close()
+
+
 def test_a_finished_game_needs_no_connection(browser: Any, house: Any, base: str) -> None:
     table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
     with page_of(browser) as page:

@@ -23,19 +23,19 @@ export function draw(tag, attributes, ...children) {
 /** For a click: a second one in a row is part of a double click, and would hit what has come to this place meanwhile. */
 export const once = (act) => (event) => { if (event.detail < 2) act(event); };
 
-/** The server cannot be reached. */
+/** The server cannot be reached, or something in front of it answers in its place. */
 export class NoAnswer extends Error {}
 
 /** The JSON of a path; with `body` it is sent. Throws an Error with the server's words, or NoAnswer. */
 export async function ask(path, body = undefined, method = body === undefined ? "GET" : "POST") {
   const sent = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-  let answer;
+  let answer, found;
   try {
     answer = await fetch(path, sent);
+    found = await answer.json();
   } catch {
-    throw new NoAnswer("The server does not answer. Is it still running?");
+    throw new NoAnswer(`The server does not answer${answer ? ` (status ${answer.status})` : ""}. Is it still running?`);
   }
-  const found = await answer.json().catch(() => ({ error: `status ${answer.status}` }));
   if (!answer.ok) throw new Error(found.error || `status ${answer.status}`);
   return found;
 }

@@ -1,12 +1,14 @@
 // The page of one person at a table.
 import { Board } from "./board.js";
-import { ask, heardItem, make, player, rulesButton, themeButton, token } from "./dom.js";
+import { ask, heardItem, make, NoAnswer, player, rulesButton, themeButton, token } from "./dom.js";
 import { Asking, Moves } from "./moves.js";
 import { resultTable } from "./viewer.js";
 
 const api = `/api/seat/${token()}`;
 const AWAY = 5000; // milliseconds between two questions of a page in the background
+const AGAIN = 2000; // milliseconds until a server that did not answer is asked again
 let state = null, busy = false, missed = false, events = null;
+let lost = false, gone = false, again = null; // nobody answers; the link leads nowhere; what asks again
 
 const point = (ids) => { board.light(ids); moves.light(ids); };
 const board = new Board(decide, point), moves = new Moves(decide, point);
@@ -36,7 +38,7 @@ async function change(what, body) {
     show(await ask(`${api}/${what}`, body));
     words.textContent = "";
   } catch (problem) {
-    words.textContent = problem.message;
+    fail(problem);
     await loadAnew();
   }
   busy = false;
@@ -46,9 +48,32 @@ async function change(what, body) {
 let loading = null; // one question at a time
 
 function load() {
-  const news = (found) => { if (found.version !== state?.version) show(found); }; // else an open menu would close
-  loading ??= ask(api).then(news).catch((problem) => { words.textContent = problem.message; }).finally(() => { loading = null; });
+  const news = (found) => {
+    answered();
+    if (found.version !== state?.version) show(found); // else an open menu would close
+  };
+  const refused = (problem) => {
+    fail(problem);
+    gone = !lost;
+    if (lost) askAgain();
+  };
+  loading ??= ask(api).then(news, refused).finally(() => { loading = null; });
   return loading;
+}
+
+function fail(problem) {
+  lost = problem instanceof NoAnswer;
+  words.textContent = lost ? `${problem.message} Trying again ...` : problem.message;
+}
+
+function answered() {
+  if (lost) words.textContent = "";
+  lost = false;
+}
+
+function askAgain() {
+  clearTimeout(again);
+  again = setTimeout(() => { listen(); load(); }, AGAIN);
 }
 
 /** A question that is under way may be older than what is to be seen: ask after it. */
@@ -95,7 +120,7 @@ document.addEventListener("keydown", (event) => {
 
 /** Hear of news. A browser has only six connections to a server, so a page that nobody looks at holds none. */
 function listen() {
-  if (events || document.hidden || state?.over) return;
+  if (events || gone || document.hidden || state?.over) return;
   events = new EventSource(`${api}/events`);
   events.onmessage = async (event) => {
     await loading;
@@ -103,10 +128,10 @@ function listen() {
     if (!busy && !(Number(event.data) <= state?.version)) load(); // an event may come later than what it announced
   };
   events.onerror = () => {
-    if (events.readyState === EventSource.CLOSED) { deafen(); load(); } // it refuses, and says why
-    else if (state) words.textContent = "The server does not answer. Trying again ...";
+    if (events.readyState === EventSource.CLOSED) { deafen(); askAgain(); load(); } // it is refused, and learns why
+    else if (state) fail(new NoAnswer("The server does not answer."));
   };
-  events.onopen = () => { words.textContent = ""; }; // the first event says where the game is
+  events.onopen = answered; // the first event says where the game is
 }
 
 function deafen() {
