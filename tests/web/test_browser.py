@@ -212,6 +212,51 @@ def test_keyboard_filter_and_undo(browser: Any, house: Any, base: str) -> None:
         page.locator(f".board:not([data-version='{version}'])").wait_for()
 
 
+def test_the_keyboard_plays_on_where_it_was(browser: Any, house: Any, base: str) -> None:
+    """What had the focus is gone after a decision: the next choice gets it, the prompt while others decide."""
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    seat, other = table.position.seat, 1 - table.position.seat
+    with page_of(browser) as page:
+        focused = page.locator(":focus")
+        page.goto(f"{base}/seat/{tokens[seat]}")
+        page.locator(".moves button").first.wait_for()
+        for choice, kind in ((".moves button", "move"), (".board .can", "can")):
+            page.locator(choice).first.focus()
+            while table.position.seat == seat:
+                assert focused.get_attribute("class") == kind
+                version = table.version
+                page.keyboard.press("Enter")
+                if page.locator(".menu button").count():
+                    page.keyboard.press("Enter")
+                page.locator(f".board:not([data-version='{version}'])").wait_for()
+            assert focused.get_attribute("class") == "prompt"
+            while table.position.seat == other:
+                table.decide(other, table.position.legal_actions()[-1])
+            page.locator(f".board[data-version='{table.version}']").wait_for()
+            assert focused.get_attribute("class") == kind
+
+
+@slow
+def test_on_a_phone_the_page_stays_where_it_is(browser: Any, house: Any, base: str) -> None:
+    """While others decide there are no moves to list. The focus is left alone: the space bar would decide."""
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    seat = table.position.seat
+    while table.position.seat == seat:
+        table.decide(seat, table.position.legal_actions()[-1])
+    with page_of(browser, width=375, height=700) as page:
+        page.goto(f"{base}/seat/{tokens[1 - seat]}")
+        page.locator(".moves button").first.wait_for()
+        page.evaluate("scrollTo(0, 9999)")
+        place = "document.querySelector('.choices').getBoundingClientRect().top"
+        before = page.evaluate(place)
+        while table.position.seat != seat:
+            version = table.version
+            page.locator(".moves button").last.click()
+            page.locator(f".board:not([data-version='{version}'])").wait_for()
+        assert page.evaluate("document.activeElement === document.body")
+        assert abs(page.evaluate(place) - before) < 60
+
+
 def test_changes_are_framed_and_choices_explained(browser: Any, house: Any, base: str) -> None:
     table, tokens = table_of(house, "ad_astra", [PERSON] * 3)
     mover = table.position.seat
@@ -266,12 +311,19 @@ def test_a_bot_is_asked_on_the_page(browser: Any, house: Any, base: str) -> None
     with page_of(browser) as page:
         page.goto(f"{base}/seat/{tokens[0]}")
         page.locator(".ask select").select_option("best")
-        page.get_by_text("What would it do?").click()
+        page.get_by_text("What would it do?").focus()
+        page.keyboard.press("Enter")
         page.locator(".moves .bar").first.wait_for()
+        assert page.locator(":focus").inner_text() == "What would it do?"
         shares = [float(text.split()[0]) for text in page.locator(".moves .share").all_inner_texts()]
         assert len(shares) == len(table.position.legal_actions()) and shares == sorted(shares, reverse=True)
-        page.get_by_text("Rules", exact=True).click()
-        page.locator("dialog[open]", has_text="quest pile").wait_for()
+        page.get_by_text("Rules", exact=True).focus()
+        page.keyboard.press("Enter")
+        rules = page.locator("dialog[open]", has_text="quest pile")
+        rules.wait_for()
+        assert rules.evaluate("box => box.scrollTop") == 0
+        page.keyboard.press("Escape")
+        assert page.locator(":focus").inner_text() == "Rules"
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])
@@ -358,8 +410,11 @@ def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
         wait_until(page, lambda: not film.growing)
         page.locator(".results").wait_for()
         assert page.locator("th[scope=col]").all_inner_texts() == ["rank", "seat", "who", "score", "reward"]
-        page.keyboard.press("End")
+        playing = page.get_by_title("play or pause (space)")
+        if playing.inner_text() == "Pause":  # it would play on from where one goes
+            playing.click()
         last = len(film.positions) - 1
+        page.keyboard.press("End")
         page.locator(f".board[data-at='{last}']").wait_for()
         page.keyboard.press("Home")
         page.locator(".board[data-at='0']").wait_for()
@@ -370,6 +425,11 @@ def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
         focused = "[document.activeElement.closest('li').className, getComputedStyle(document.activeElement).outline]"
         where, outline = page.evaluate(focused)
         assert where == "" and "solid 3px" in outline, "the second decision has the focus, and shows it"
+        page.keyboard.press("Enter")
+        page.locator(".board[data-at='2']").wait_for()
+        assert page.locator("li.now :focus").count(), "and keeps it"
+        page.keyboard.press("ArrowLeft")
+        page.locator(".board[data-at='1']").wait_for()
         page.locator(".view").select_option("1")
         hidden = film.positions[1].drawing(1).svg().count("a covered card")
         page.locator(".board", has_text="seen by player_1").wait_for()

@@ -41,11 +41,15 @@ export class Board {
     }
     this.legal = new Map(actions.map((action) => [action.id, action]));
     if (!this.pick) return;
+    this.frame.querySelector("svg").setAttribute("role", "group"); // what is inside an image would be passed over
     const all = [...this.frame.querySelectorAll("[data-actions]")], around = all.map((group) => group.getBBox()); // what cannot be chosen may lie over a frame, too
     all.forEach((group, number) => {
       if (this.ids(group).length) this.mark(group, around[number], around.some((box) => crosses(box, around[number])));
     });
   }
+
+  /** The first shape that can be chosen. */
+  get first() { return this.frame.querySelector(".can"); }
 
   ids(group) { return group.dataset.actions.split(" ").map(Number).filter((id) => this.legal.has(id)); }
 
@@ -82,8 +86,9 @@ export class Board {
     buttons[0].focus();
   }
 
-  /** Arrow keys go from one entry of the menu to the next, and round. */
+  /** Arrow keys go from one entry of the menu to the next, and round; the Tab key leaves it. */
   walk(event) {
+    if (event.key === "Tab") { this.close(); this.asked.focus(); }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();

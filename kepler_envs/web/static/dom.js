@@ -80,13 +80,12 @@ export function themeButton() {
 
 /** A button that opens the rules. */
 export function rulesButton(path) {
-  const box = make("dialog");
+  const box = make("dialog", { "aria-label": "Rules", tabindex: -1 });
   const button = make("button", { type: "button" }, "Rules");
   const close = () => make("button", { type: "button", class: "main", onclick: () => box.close() }, "Close");
   let known = false;
   button.onclick = async () => {
     if (!box.isConnected) document.body.append(box);
-    button.disabled = true;
     if (!known) {
       try {
         const card = await ask(path);
@@ -98,8 +97,9 @@ export function rulesButton(path) {
         box.replaceChildren(make("p", { class: "bad", role: "alert" }, problem.message), close());
       }
     }
-    button.disabled = false;
-    box.showModal();
+    if (!box.open) box.showModal();
+    box.focus(); // not the button at its end
+    box.scrollTop = 0;
   };
   return button;
 }

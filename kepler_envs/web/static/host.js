@@ -22,7 +22,9 @@ async function attempt(act, button = null) {
     words.scrollIntoView({ block: "nearest" });
   }
   waiting.textContent = "";
-  if (button) button.disabled = false;
+  if (!button) return;
+  button.disabled = false;
+  if (document.activeElement === document.body) button.focus();
 }
 
 main.append(waiting, words, away, forms, lists);
@@ -101,9 +103,9 @@ function seatLinks(table) {
     : make("div", { class: "faint" }, `${player(number)}: ${seat.name}`));
 }
 
-function deleteButton(question, path, kind = "") {
+function deleteButton(question, path, what, kind = "") {
   const act = async () => { await ask(`${api}/${path}`, undefined, "DELETE"); await draw(); };
-  return make("button", { type: "button", class: kind, onclick: () => { if (confirm(question)) attempt(act); } }, "Delete");
+  return make("button", { type: "button", class: kind, "aria-label": `Delete ${what}`, onclick: () => { if (confirm(question)) attempt(act); } }, "Delete");
 }
 
 class TableEntry {
@@ -112,7 +114,7 @@ class TableEntry {
     this.problem = make("p", { class: "bad" });
     this.view = make("a", { class: "button" }, "View the game");
     this.box = make("section", { class: "one-table" }, this.heading, this.problem, ...seatLinks(table),
-      make("div", { class: "row" }, this.view, deleteButton("Delete this table and its game?", `tables/${table.number}`)));
+      make("div", { class: "row" }, this.view, deleteButton("Delete this table and its game?", `tables/${table.number}`, table.title)));
   }
 
   update(table) {
@@ -127,7 +129,7 @@ class TableEntry {
 class FilmEntry {
   constructor(film) {
     this.decisions = make("span");
-    this.box = make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), " ", this.decisions, " ", deleteButton("Delete this game?", `films/${film.token}`, "small"));
+    this.box = make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), " ", this.decisions, " ", deleteButton("Delete this game?", `films/${film.token}`, film.label, "small"));
   }
 
   update(film) { say(this.decisions, `${decisions(film.decisions)}${film.growing ? ", being played" : ""}`); }
@@ -188,7 +190,7 @@ async function start() {
   const { games } = await ask(`${api}/menu`);
   const play = new Form(games, true), watch = new Form(games, false);
   const advice = make("input", { type: "checkbox", checked: true });
-  const file = make("input", { type: "file", accept: ".jsonl" });
+  const file = make("input", { type: "file", accept: ".jsonl", "aria-label": "file of a replay" });
   const open = make("button", { type: "button", class: "main open-table" }, "Set up the table");
   open.onclick = () => attempt(async () => {
     const made = await ask(`${api}/tables`, { ...play.read(), advice: advice.checked });

@@ -16,7 +16,7 @@ export class Moves {
       if (event.key === "Enter" && this.shown().length === 1) this.pick?.(this.shown()[0].id);
       if (event.key === "Escape") { this.filter.value = ""; this.filter.blur(); this.draw(); }
     };
-    this.note = make("p", { class: "faint", hidden: true });
+    this.note = make("p", { class: "faint", role: "status", hidden: true });
     this.list = make("ol", { class: "moves" });
     this.box = make("div", {}, this.filter, this.note, this.list);
   }
@@ -67,6 +67,9 @@ export class Moves {
   /** Mark the entries of these actions. */
   light(ids) { for (const item of this.list.children) item.classList.toggle("hot", ids.includes(Number(item.dataset.action))); }
 
+  /** The button of the first move that is shown. */
+  get first() { return this.list.querySelector("button"); }
+
   /** The n-th move that is shown, from 0; undefined if there are fewer. */
   at(number) { return this.shown()[number]; }
 }
@@ -80,8 +83,9 @@ export class Asking {
     this.box = make("div", { class: "row ask" }, this.bot, this.button, this.words);
     this.asked = 0;
     this.button.onclick = async () => {
+      if (this.button.ariaDisabled) return;
       const number = ++this.asked;
-      this.button.disabled = true;
+      this.button.ariaDisabled = "true"; // a button that is disabled would lose the focus
       this.words.textContent = "thinking ...";
       try {
         const said = await question(this.bot.value);
@@ -90,7 +94,7 @@ export class Asking {
       } catch (problem) {
         this.words.textContent = problem.message;
       }
-      this.button.disabled = false;
+      this.button.ariaDisabled = null;
     };
   }
 

@@ -14,18 +14,18 @@ const point = (ids) => { board.light(ids); moves.light(ids); };
 const board = new Board(decide, point), moves = new Moves(decide, point);
 const asking = new Asking((bot) => ask(`${api}/ask`, { bot }), moves);
 const heading = make("h1"), who = make("span", { class: "faint" }), words = make("p", { class: "bad", role: "alert" });
-const prompt = make("p", { class: "prompt", role: "status" }), heard = make("ol", { class: "heard" }), results = make("div");
+const prompt = make("p", { class: "prompt", role: "status", tabindex: -1 }), heard = make("ol", { class: "heard" }), results = make("div");
 const how = make("p", { class: "faint", hidden: true }, "Click on the board, or choose here.");
 const undo = make("button", { type: "button", title: "take back your last decision (u)", onclick: () => change("undo", {}) }, "Undo");
 const since = make("p", { class: "faint", hidden: true }, "Framed in blue: what has changed since your last decision.");
 const rules = rulesButton(`${api}/rules`), links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
 document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rules, themeButton());
-const table = make("div", { class: "table", hidden: true }); // until there is something to see: a wrong link shows words alone
+const table = make("div", { class: "table", hidden: true }), choices = make("section", { class: "choices" }, prompt, how, make("div", { class: "row" }, undo), links, advice, moves.box); // until there is something to see: a wrong link shows words alone
 for (const button of [board.zoom, rules]) button.hidden = true;
 document.querySelector("main").append(words, table);
 table.append(
   make("div", { class: "picture" }, board.frame, since),
-  make("div", { class: "side" }, results, make("section", { class: "choices" }, prompt, how, make("div", { class: "row" }, undo), links, advice, moves.box)),
+  make("div", { class: "side" }, results, choices),
   make("div", { class: "below" }, make("section", {}, make("h2", {}, "History"), heard)));
 
 function decide(action) { change("decide", { action, version: state.version }); }
@@ -34,6 +34,7 @@ function decide(action) { change("decide", { action, version: state.version }); 
 async function change(what, body) {
   if (busy || !state) return;
   busy = true;
+  table.setAttribute("aria-busy", "true");
   try {
     show(await ask(`${api}/${what}`, body));
     words.textContent = "";
@@ -42,6 +43,7 @@ async function change(what, body) {
     await loadAnew();
   }
   busy = false;
+  table.removeAttribute("aria-busy");
   if (missed) { missed = false; await loadAnew(); } // bots have decided meanwhile
 }
 
@@ -86,6 +88,7 @@ function show(found) {
   if (found.version < state?.version) return; // an answer that was overtaken
   state = found;
   if (state.over) deafen();
+  choices.style.setProperty("--high", `${choices.offsetHeight}px`); // on a phone the page would be too short to stay where it is
   for (const part of [table, board.zoom, rules]) part.hidden = false;
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
@@ -108,7 +111,32 @@ function show(found) {
   heard.replaceChildren(...state.heard.map((one) =>
     heardItem(one.seat, one.news ? "news" : "", `${one.number}  ${one.seat === state.seat ? "you" : player(one.seat)}: ${one.words}`)));
   heard.scrollTop = heard.scrollHeight;
+  if (state.yours || state.over) choices.style.removeProperty("--high");
+  keepFocus();
 }
+
+let held = null; // what the keyboard was on last; the mouse has no need of it
+
+document.addEventListener("focusin", ({ target }) => { if (target !== prompt) held = target.matches(":focus-visible") ? target : null; });
+document.addEventListener("pointerdown", () => { held = null; });
+
+const usable = (element) => element?.isConnected && !element.disabled && element.checkVisibility();
+
+/** Once what the keyboard was on is gone, go on on the board or in the list; while others decide, wait at the prompt. */
+function keepFocus() {
+  const now = document.activeElement;
+  if (!held || (now !== document.body && now !== prompt && usable(now))) return;
+  const onBoard = held instanceof SVGElement || board.menu.contains(held);
+  const same = held === moves.filter ? null : held; // in which keys would be letters again
+  [same, onBoard && board.first, moves.first, prompt].find((next) => next && usable(next)).focus();
+}
+
+/** Enter that is held down must not take the next decision, too. */
+document.addEventListener("keydown", (event) => {
+  if (!event.repeat || event.key !== "Enter" || !event.target.closest(".choices, .board, .menu")) return;
+  event.preventDefault();
+  event.stopPropagation();
+}, true);
 
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog, .menu") || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -133,9 +133,11 @@ export class Viewer {
   }
 
   tell() {
+    const held = this.told.contains(document.activeElement);
     this.told.replaceChildren(...this.sentences(this.from));
     const now = this.told.querySelector(".now");
     if (now) this.told.scrollTop = now.offsetTop - this.told.offsetTop - this.told.clientHeight / 2;
+    if (held) (now ?? this.told).querySelector("button")?.focus({ preventScroll: true });
   }
 
   pause() {
