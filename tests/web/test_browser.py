@@ -378,6 +378,13 @@ LOW_CONTRAST = """
 """
 
 
+TICKS = """async () => {
+  const { Plot } = await import("/static/plot.js"), plot = new Plot(() => {});
+  plot.show([[-0.96], [0.9]], ["greedy"], "returns");
+  return [...plot.svg.querySelectorAll("text")].slice(0, 3).map((text) => text.textContent);
+}"""
+
+
 def test_a_legend_has_the_lines_of_its_plot(browser: Any, house: Any, base: str) -> None:
     """Seats are told apart by dashes alone, too."""
     config = registry.load_game("ad_astra").configure(3)
@@ -388,6 +395,7 @@ def test_a_legend_has_the_lines_of_its_plot(browser: Any, house: Any, base: str)
         page.locator(".legend span").nth(2).wait_for()
         plot = page.locator(".plot").first.locator("path:not(.axis)").evaluate_all(look)
         legend = page.locator(".legend").first.locator("svg path")
+        assert page.evaluate(TICKS) == ["-1.0", "0.0", "0.9"]
         assert legend.evaluate_all(look) == plot and len({dashes for dashes, _ in plot}) == 3
         box = legend.first.bounding_box()
         assert box is not None and box["width"] > 30

@@ -39,7 +39,7 @@ export class Plot {
     this.x = x;
     const parts = [draw("path", { class: "axis", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` })];
     for (const value of [low, (low + high) / 2, high]) {
-      const words = Math.abs(high - low) > 4 ? Math.round(value) : value.toFixed(1);
+      const words = Math.abs(high - low) > 4 ? Math.round(value) : value.toFixed(1).replace(/^-(?=0\.0$)/, "");
       parts.push(draw("text", { x: LEFT - 5, y: y(value) + 4, "text-anchor": "end" }, `${words}`));
     }
     parts.push(draw("text", { x: WIDTH - RIGHT, y: HEIGHT - 6, "text-anchor": "end" }, `${rows.length - 1} decisions`));
