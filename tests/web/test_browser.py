@@ -335,6 +335,7 @@ def test_nothing_sticks_out_and_words_are_readable(
     them."""
     table, tokens = table_of(house, "kitten_adventurers")
     settle(table)
+    table.seats[1].spec = "long_name" * 20
     for path in (f"/seat/{tokens[0]}", f"/host/{house.host_token}"):
         with page_of(browser, width=width, color_scheme=scheme) as page:
             page.goto(base + path)
