@@ -16,7 +16,7 @@ export class Viewer {
     this.timer = null;
     this.board = new Board();
     this.moves = new Moves();
-    this.plots = { scores: new Plot((at) => this.go(at)), expected: new Plot((at) => this.go(at)) };
+    this.plots = { scores: new Plot((at) => this.visit(at)), expected: new Plot((at) => this.visit(at)) };
     this.asking = source.ask ? new Asking((bot) => source.ask(this.at, bot), this.moves) : null;
     this.build(root);
     document.addEventListener("keydown", (event) => this.key(event));
@@ -25,7 +25,7 @@ export class Viewer {
   build(root) {
     const button = (words, title, act) => make("button", { type: "button", title, "aria-label": title, onclick: act }, words);
     this.slider = make("input", { type: "range", min: 0, value: 0, "aria-label": "position" });
-    this.slider.oninput = () => this.go(Number(this.slider.value));
+    this.slider.oninput = () => this.visit(Number(this.slider.value));
     this.playing = button("Play", "play or pause (space)", () => this.play());
     this.pace = make("select", { "aria-label": "pace" }, ...PACES.map(([words]) => make("option", {}, words)));
     this.pace.value = "usual";
@@ -39,8 +39,8 @@ export class Viewer {
     this.results = make("div");
     this.moveBox = make("section", { class: "choices" }, make("h2", {}, "Legal moves"), this.asking?.box ?? null, this.moves.box);
     this.expectedBox = make("section", {}, make("h2", {}, "What the network expects"), this.plots.expected.box, this.drops);
-    const steps = make("div", { class: "steps" }, button("|<", "to the start (Home)", () => this.go(0)), button("<", "back (left arrow)", () => this.go(this.at - 1)),
-      this.playing, button(">", "on (right arrow)", () => this.go(this.at + 1)), button(">|", "to the end (End)", () => this.go(this.last)), this.slider, this.pace, this.seats, this.board.zoom);
+    const steps = make("div", { class: "steps" }, button("|<", "to the start (Home)", () => this.visit(0)), button("<", "back (left arrow)", () => this.visit(this.at - 1)),
+      this.playing, button(">", "on (right arrow)", () => this.visit(this.at + 1)), button(">|", "to the end (End)", () => this.visit(this.last)), this.slider, this.pace, this.seats, this.board.zoom);
     root.replaceChildren(make("div", { class: "table" },
       make("div", { class: "picture" }, this.where, this.words, this.board.frame, steps),
       make("div", { class: "side" }, make("section", {}, make("h2", {}, "Decisions"), this.told), this.results,
@@ -65,7 +65,7 @@ export class Viewer {
     if (story.expected) {
       this.plots.expected.show(story.expected, story.seats, `return that ${story.expects} expects`);
       const drops = biggestDrops(story.expected);
-      this.drops.replaceChildren(...drops.map((drop, number) => make("button", { type: "button", class: "drop", onclick: () => this.go(drop.at - 1) },
+      this.drops.replaceChildren(...drops.map((drop, number) => make("button", { type: "button", class: "drop", onclick: () => this.visit(drop.at - 1) },
         `${number ? "" : "Biggest drop: "}${player(drop.seat)} -${drop.fall.toFixed(2)} at ${drop.at}`)));
     }
     this.results.replaceChildren(...(story.results.length ? [resultTable(story.results)] : []));
@@ -80,6 +80,12 @@ export class Viewer {
     this.count.textContent = this.last;
     this.mark();
     this.told.append(...this.sentences(this.from + this.told.childElementCount));
+  }
+
+  /** Go where the reader wants to look: a game that plays would go on from there at once. */
+  visit(at) {
+    if (at < this.last) this.pause();
+    return this.go(at);
   }
 
   /** Go to a position. One that cannot be had is said, and stops the play. */
@@ -126,7 +132,7 @@ export class Viewer {
   sentences(start) {
     const to = Math.min(this.last, this.at + AROUND), items = [];
     for (let number = start; number < to; number++) {
-      const button = make("button", { type: "button", onclick: () => this.go(number + 1) }, `${number + 1}  ${this.sentence(number)}`);
+      const button = make("button", { type: "button", onclick: () => this.visit(number + 1) }, `${number + 1}  ${this.sentence(number)}`);
       items.push(heardItem(this.story.told[number].seat, number === this.at - 1 ? "now" : "", button));
     }
     return items;
@@ -165,9 +171,9 @@ export class Viewer {
     const board = this.board.frame;
     if (event.target === board && event.key.startsWith("Arrow") && board.scrollWidth > board.clientWidth) return; // they move the board
     const moves = { ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10 };
-    if (event.key in moves) this.go(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
-    else if (event.key === "Home") this.go(0);
-    else if (event.key === "End") this.go(this.last);
+    if (event.key in moves) this.visit(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
+    else if (event.key === "Home") this.visit(0);
+    else if (event.key === "End") this.visit(this.last);
     else if (event.key === " " && event.target.tagName !== "BUTTON") this.play();
     else if (event.key === "v") { this.seats.selectedIndex = (this.seats.selectedIndex + 1) % this.seats.length; this.seats.onchange(); }
     else return;
