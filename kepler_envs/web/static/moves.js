@@ -56,7 +56,8 @@ export class Moves {
       bar.style.width = `${100 * row.share}%`;
       parts.push(bar);
     }
-    parts.push(make("span", { class: "key" }, number < 9 && this.pick ? `${number + 1}` : ""), make("span", { class: "words" }, action.words), action.more ? make("span", { class: "more faint" }, action.more) : "");
+    if (this.pick) parts.push(make("span", { class: "key" }, number < 9 ? `${number + 1}` : ""));
+    parts.push(make("span", { class: "words" }, action.words), action.more ? make("span", { class: "more faint" }, action.more) : "");
     if (row) parts.push(make("span", { class: "share" }, `${(100 * row.share).toFixed(row.share && row.share < 0.1 ? 1 : 0)} %${typeof row.value === "number" ? `  ${row.value >= 0 ? "+" : ""}${row.value.toFixed(2)}` : ""}`));
     const kind = action.id === this.taken ? "move taken" : "move";
     if (!this.pick) return make("div", { class: kind }, ...parts);
