@@ -68,7 +68,8 @@ def make(
         OptionError: a value is not allowed.
         ComponentError: the card file is wrong.
     """
-    config = load_game(name).configure(num_players, components, **options)
+    also = ("render_mode", "render_seat", "illegal", "copy", "mask_in")
+    config = registry.configure(name, num_players, components, options, also)
     return KeplerEnv(config, render_mode, illegal, copy, render_seat, mask_in)
 
 
@@ -100,7 +101,8 @@ def make_batch(
         ValueError: the seed is not allowed.
         ComponentError: the card file is wrong.
     """
-    return Batch(load_game(name).configure(num_players, components, **options), num_envs, seed, threads)
+    config = registry.configure(name, num_players, components, options, ("num_envs", "seed", "threads"))
+    return Batch(config, num_envs, seed, threads)
 
 
 def register(game: Game) -> None:

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
 
 from kepler_envs.engine.checks import check_type
-from kepler_envs.engine.game import NAME_OF_GAME, Game, game_of
+from kepler_envs.engine.game import NAME_OF_GAME, Configuration, Game, UnknownOptionError, game_of
 
 ENTRY_POINTS = "kepler_envs.games"
 """The group of entry points by which an installed package brings games.
@@ -77,6 +79,23 @@ def load_game(name: str) -> Game:
     if versioned and version != str(found.version):
         raise UnknownGame(f"no version {version!r} of {wanted}; there is: {found.id}")
     return found
+
+
+def configure(
+    name: str, num_players: int | None, components: str | Path | None, options: dict[str, Any], also: Sequence[str]
+) -> Configuration:
+    """The configuration for a function that takes a game's options beside arguments of its own, ``also``.
+
+    Raises:
+        UnknownGame: there is no such game; a KeyError.
+        UnknownOptionError: there is no such option. The message names those arguments, too.
+        OptionError: a value is not allowed.
+        ComponentError: the card file is wrong.
+    """
+    try:
+        return load_game(name).configure(num_players, components, **options)
+    except UnknownOptionError as problem:
+        raise UnknownOptionError(f"{problem}, {', '.join(also)}", problem.names) from None
 
 
 def load_games() -> list[Game]:

@@ -12,6 +12,7 @@ For example::
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from kepler_envs.engine.game import Configuration, OptionError, UnknownOptionErr
 from kepler_envs.engine.rendering import RENDER_MODES, Window, render
 from kepler_envs.engine.seeds import check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
-from kepler_envs.registry import load_game
+from kepler_envs.registry import configure
 
 ILLEGAL_MODES = ("lose", "raise")
 SEAT_ARGUMENTS = ("opponents", "seat", "illegal", "render_mode")
@@ -62,15 +63,19 @@ def make_seat(
 
 
 def configuration(
-    caller: str, name: str, num_players: int | None, components: str | Path | None, options: dict[str, Any]
+    caller: str,
+    name: str,
+    num_players: int | None,
+    components: str | Path | None,
+    options: dict[str, Any],
+    also: Sequence[str] = SEAT_ARGUMENTS,
 ) -> Configuration:
     """The configuration that a user of Gymnasium asks ``caller`` for. It raises the errors of :func:`make_seat`."""
     try:
-        return load_game(name).configure(num_players, components, **options)
+        return configure(name, num_players, components, options, also)
     except UnknownOptionError as problem:
-        also = ", ".join(SEAT_ARGUMENTS)
         # as Python words it
-        message = f"{caller}() got an unexpected keyword argument {problem.names[0]!r}: {problem}, {also}"
+        message = f"{caller}() got an unexpected keyword argument {problem.names[0]!r}: {problem}"
         raise UnknownOptionError(message, problem.names) from None
 
 

@@ -24,6 +24,7 @@ from gymnasium.vector.utils import batch_space
 
 from kepler_envs.adapters.gym import (
     ILLEGAL_MODES,
+    SEAT_ARGUMENTS,
     configuration,
     final_info,
     refused_info,
@@ -66,7 +67,7 @@ def make_seats(
         BotError: there is no such bot (this is a ValueError).
         TypeError: an opponent is something else.
     """
-    config = configuration("make_seats", name, num_players, components, options)
+    config = configuration("make_seats", name, num_players, components, options, (*SEAT_ARGUMENTS, "threads"))
     return SeatVectorEnv(config, num_envs, opponents, seat, illegal, render_mode, threads)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,16 @@ def test_unknown_options_are_named() -> None:
     assert caught.value.names == ("frameskip", "zoom")
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value) and again.names == caught.value.names
+
+
+def test_unknown_arguments_are_answered_with_all_there_are() -> None:
+    """Those of the function, too, not the game's options alone."""
+    for make, own in (
+        (kepler_envs.make, "render_mode, render_seat, illegal, copy, mask_in"),
+        (partial(kepler_envs.make_batch, num_envs=2), "num_envs, seed, threads"),
+    ):
+        with pytest.raises(UnknownOptionError, match=f"unknown option zoom; there are num_players, .*, {own}$"):
+            make("kitten_adventurers", zoom=1)
 
 
 def test_equal_configurations_play_the_same_games() -> None:
