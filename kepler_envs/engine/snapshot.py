@@ -25,8 +25,12 @@ class IllegalAction(ValueError):
 
 def describe_illegal(config: Configuration, state: Any, action: Any, legal: list[int]) -> str:
     """The message of an :class:`IllegalAction`."""
-    is_id = is_integer(action) and 0 <= action < len(config.actions)
-    words = f"{action} ({config.actions.text(int(action))!r})" if is_id else f"{action!r} (no action id)"
+    if not is_integer(action):
+        words = f"{action!r} (action ids are integers)"
+    elif 0 <= action < len(config.actions):
+        words = f"{action} ({config.actions.text(int(action))!r})"
+    else:
+        words = f"{action} (no action id)"
     node = config.game.node_of(state).name
     offered = ", ".join(f"{choice} ({config.actions.text(choice)!r})" for choice in legal)
     mover = agent_name(state["seat"])
