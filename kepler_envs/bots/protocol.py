@@ -70,6 +70,11 @@ class TrustedDecisions:
         return len(self.rows)
 
     @property
+    def config(self) -> Configuration:
+        """The game that is played."""
+        return self.batch.config
+
+    @property
     def observation(self) -> np.ndarray:
         """(M, D) int16: What each seat to move sees. It is a copy, as are the next two."""
         return self.batch.observation[self.rows]
@@ -84,6 +89,11 @@ class TrustedDecisions:
         """(M,) int8: The seats to move."""
         return self.batch.seat[self.rows]
 
+    @property
+    def legal_actions(self) -> list[np.ndarray]:
+        """See :attr:`Decisions.legal_actions`."""
+        return [np.flatnonzero(mask) for mask in self.action_mask]
+
 
 class Bot(Protocol):
     """Plays any number of seats in any number of games at once.
@@ -93,7 +103,7 @@ class Bot(Protocol):
     """
 
     name: str
-    """The name in tables. By default it is the spec that the bot was loaded from."""
+    """The name in tables. By default it is the spec that the bot was loaded from. A bot of your own needs none."""
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         """Begin games in these rows of the batch.
@@ -122,9 +132,14 @@ class FileBot(Protocol):
 
 
 def check_bot(bot: Any) -> None:
-    """Raise TypeError unless it is a bot, not its spec or its class."""
+    """Raise TypeError unless it is a bot, not its spec or its class, and can be asked without a process of its own."""
     if isinstance(bot, type) or not (hasattr(bot, "start") and hasattr(bot, "act")):
         raise TypeError(f"bot must have start and act, as what bots.load(SPEC, config) makes, not {bot!r}")
+    if getattr(bot, "searches", False):
+        raise TypeError(
+            f"{bot!r} has searches = True, and snapshots go to bots from files alone: "
+            "bots.load('python:FILE.py:NAME', config) makes one"
+        )
 
 
 def check_plays(bot: str, loaded: Configuration, batch: Batch) -> None:
@@ -206,10 +221,11 @@ def play_games(bot: Bot, config: Configuration, games: int, seed: int) -> Batch:
     """
     check_bot(bot)
     batch, rows = Batch(config, games, seed), np.arange(games)
+    who = f"bot {getattr(bot, 'name', type(bot).__name__)}"
     bot.start(rows, rows.astype(np.uint64))
     while rows.size:
         actions = np.full(games, SKIP, np.int64)
-        actions[rows] = legal_ids(batch, rows, bot.act(TrustedDecisions(batch, rows)), f"bot {bot.name}")
+        actions[rows] = legal_ids(batch, rows, bot.act(TrustedDecisions(batch, rows)), who)
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
     return batch

@@ -15,6 +15,7 @@ from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.greedy import greedy_policy
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts, trained_configuration
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import REWARD_OPTIONS
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.snapshot import IllegalAction
@@ -96,6 +97,31 @@ def test_what_is_no_bot_is_refused():
         for use in (bots.BotOpponent, lambda bot: bots.play_games(bot, CONFIG, 1, 0)):
             with pytest.raises(TypeError, match=r"^bot must have start and act, as what bots.load\(.*\) makes, not "):
                 use(wrong)
+
+
+class FirstLegal:
+    """A bot as tournaments.md writes one for a file."""
+
+    def start(self, rows, seeds):
+        pass
+
+    def act(self, decisions):
+        assert decisions.config is CONFIG
+        return np.array([legal[0] for legal in decisions.legal_actions])
+
+
+def test_a_bot_written_for_a_file_also_plays_as_it_is():
+    batch = Batch(CONFIG, 3, 5)
+    while (batch.episodes == 0).any():
+        batch.step(np.where(batch.episodes == 0, batch.action_mask.argmax(1), SKIP))
+    assert (bots.play_games(FirstLegal(), CONFIG, 3, 5).final_return == batch.final_return).all()
+    bot = FirstLegal()
+    bot.act = lambda decisions: np.full(len(decisions), -1)
+    with pytest.raises(IllegalAction, match="^bot FirstLegal returned the id -1; legal were "):
+        bots.play_games(bot, CONFIG, 1, 0)
+    bot.searches = True
+    with pytest.raises(TypeError, match=r"has searches = True, and snapshots go to bots from files alone: bots.load\("):
+        bots.BotOpponent(bot)
 
 
 def test_a_python_file_is_told_how_it_is_written(tmp_path, monkeypatch):
