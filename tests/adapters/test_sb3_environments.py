@@ -255,6 +255,8 @@ def test_a_network_of_another_game_is_refused():
     network = piece_policy((config.observation, ActionSet(config.actions.blocks[:1]), 4))
     with pytest.raises(ValueError, match="actions, in the action space"):
         PiecePolicy(*spaces, lambda _: 1e-3, **network)
+    with pytest.raises(TypeError, match=r"needs layout, actions and seats of the game: policy_kwargs=piece_policy\("):
+        PiecePolicy(*spaces, lambda _: 1e-3)
 
 
 def test_shared_play_learns_the_returns_of_all_seats():

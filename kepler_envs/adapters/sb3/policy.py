@@ -37,6 +37,10 @@ class PiecePolicy(MaskableActorCriticPolicy):
             fast as PyTorch's own operations, and equal but for rounding. For a network on another device, compiled code
             decides with a copy of its weights wherever observations are on the processor.
 
+    Raises:
+        TypeError: layout, actions or seats are missing.
+        ValueError: the spaces have other sizes.
+
     Attributes:
         network: the network.
         valued_seats: the number of seats whose values it tells, the observing one first. It is 1 unless an algorithm
@@ -49,9 +53,9 @@ class PiecePolicy(MaskableActorCriticPolicy):
         action_space: gym.spaces.Discrete,
         lr_schedule: Any,
         *,
-        layout: Layout,
-        actions: ActionSet,
-        seats: int,
+        layout: Layout | None = None,
+        actions: ActionSet | None = None,
+        seats: int | None = None,
         width: int = 128,
         hidden: Sequence[int] = (128,),
         rows: int = 32,
@@ -59,6 +63,10 @@ class PiecePolicy(MaskableActorCriticPolicy):
         compiled: bool = True,
         **kwargs: Any,
     ) -> None:
+        if layout is None or actions is None or seats is None:
+            raise TypeError(
+                "PiecePolicy needs layout, actions and seats of the game: policy_kwargs=piece_policy(config) gives them"
+            )
         inputs = NetworkInputs(layout, actions, seats, NetworkShape(width, tuple(hidden), rows, over))
         if observation_space.shape != (inputs.layout.size,):
             raise ValueError(
