@@ -20,7 +20,8 @@ const undo = make("button", { type: "button", title: "take back your last decisi
 const since = make("p", { class: "faint", hidden: true }, "Framed in blue: what has changed since your last decision.");
 const rules = rulesButton(`${api}/rules`), links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
 document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rules, themeButton());
-const table = make("div", { class: "table", hidden: true }), choices = make("section", { class: "choices" }, prompt, how, make("div", { class: "row" }, undo), links, advice, moves.box); // until there is something to see: a wrong link shows words alone
+const choices = make("section", { class: "choices" }, prompt, how, make("div", { class: "row" }, undo), links, advice, moves.box);
+const table = make("div", { class: "table", hidden: true }); // until there is something to see: a wrong link shows words alone
 for (const button of [board.zoom, rules]) button.hidden = true;
 document.querySelector("main").append(words, table);
 table.append(
