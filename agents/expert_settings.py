@@ -138,11 +138,11 @@ class ExpertConfig:
 
     def searches(self) -> Iterator[MctsConfig]:
         """The searches of the run: without a network up to ``guided_from``, with one from then on."""
-        unguided = [] if self.guided_from == 1 else [""]
-        guided = [] if self.guided_from is None else ["the best so far"]
         budget, *settings = self.search.split(",")
-        for network in unguided + guided:
-            yield MctsConfig.parse(",".join([budget, f"network={network}", *settings]))
+        if self.guided_from != 1:
+            yield MctsConfig.parse(self.search)
+        if self.guided_from is not None:
+            yield MctsConfig.parse(",".join([budget, "network=the best so far", *settings]))
 
     @property
     def budget(self) -> int | None:
