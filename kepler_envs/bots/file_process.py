@@ -104,16 +104,22 @@ def answer(bot: Any, config: Configuration, method: str, content: list[Any], for
 
 def _choice(returned: Any, rows: int) -> bytes:
     """What the bot chose for so many rows as the bytes of an array, or a message if it makes none, or too many."""
-    try:
-        found = np.asarray(returned)
-    except ValueError:  # lists of different lengths
-        found = np.array(None)
-    if found.dtype.hasobject:
+    found = _array(returned)
+    if found is None:
         return NO_NUMBERS + f"act returned {type(returned).__name__} in place of integers ({rows},)".encode()
     sent = _written(found)
     if len(sent) > MOST_BYTES:
         return RAISED + f"the answer has {len(sent)} bytes; at most {MOST_BYTES} are allowed".encode()
     return sent
+
+
+def _array(returned: Any) -> np.ndarray | None:
+    """What was returned as an array that can be sent; None if it makes none."""
+    try:
+        found = np.asarray(returned)
+    except ValueError:  # lists of different lengths
+        return None
+    return None if found.dtype.hasobject else found
 
 
 def _written(found: np.ndarray) -> bytes:
