@@ -10,8 +10,8 @@ import numpy as np
 
 from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.bots.loading import places_of_paths
-from kepler_envs.bots.networks.checkpoint import plays
-from kepler_envs.bots.published import BEST, best_names, published_names, published_path
+from kepler_envs.bots.networks.checkpoint import networks_that_play
+from kepler_envs.bots.published import BEST, best_names, published_names
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
@@ -141,11 +141,10 @@ def game_words(config: Configuration) -> dict[str, Any]:
 def bots_to_ask(game: str, config: Configuration | None = None) -> list[str]:
     """List the bots that a page offers to ask: greedy, published networks, searches. With a configuration, networks
     that do not play it are left out."""
-    names = [
-        full.split("/")[1]
-        for full in published_names()
-        if full.split("/")[0] == game and (config is None or plays(published_path(*full.split("/")), config))
-    ]
+    if config is None:
+        names = [full.split("/")[1] for full in published_names() if full.split("/")[0] == game]
+    else:
+        names = networks_that_play(config)
     best = [BEST] if any(f"{game}/{name}" in best_names() for name in names) else []
     greedy = ["greedy"] if game in greedy_games() else []
     return [*greedy, *best, *names, "mcts:300", "mcts:1000"]

@@ -293,3 +293,13 @@ def test_the_page_lists_what_is_published(finished, folder):
     line = build.published_networks().splitlines()[-1]
     assert f"| `{NAME}` | network alone | 2 |" in line and f"| {written.size / 1000:.0f} kB |" in line
     assert "512 decisions | 0 | " in line and f"`{written.description['command']}`" in line
+
+
+def test_a_network_that_does_not_play_a_game_names_those_that_do():
+    solo = kepler_envs.load_game("kepler_3042").configure(1)
+    for spec in ("best", "mcts:10,network=best"):
+        with pytest.raises(BotError, match=r"num_players is .*; published networks that play this: solo-v1$"):
+            bots.load(spec, solo)
+    one_card = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
+    with pytest.raises(BotError, match="published networks that play this: none$"):
+        bots.load("best", one_card)

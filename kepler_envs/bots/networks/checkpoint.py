@@ -20,6 +20,7 @@ import numpy as np
 
 from kepler_envs.bots.networks.description import digest_of, parse_description
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.bots.published import published_names, published_path
 from kepler_envs.engine.game import DERIVED, REWARD_OPTIONS, Configuration
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.printable import one_line
@@ -146,6 +147,15 @@ def plays(path: Path, config: Configuration) -> bool:
     return True
 
 
+def networks_that_play(config: Configuration) -> list[str]:
+    """The names of the published networks that play games of ``config``, sorted."""
+    return [
+        name
+        for game, name in (full.split("/") for full in published_names())
+        if game == config.game.name and plays(published_path(game, name), config)
+    ]
+
+
 def _offers(trained: Any, wanted: Any) -> bool:
     """Whether several values of an option were trained, and this is one of them."""
     return isinstance(trained, list) and wanted in trained
@@ -186,7 +196,11 @@ def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict
     Raises BotError if none fits.
     """
     found = read_description(path)
-    check_fits(found, config, str(path))
+    try:
+        check_fits(found, config, str(path))
+    except BotError as problem:
+        others = ", ".join(networks_that_play(config))
+        raise BotError(f"{problem}; published networks that play this: {others or 'none'}") from None
     try:
         inputs = NetworkShape.from_json(found["network"]).inputs(config)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
