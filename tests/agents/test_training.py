@@ -475,7 +475,9 @@ def test_a_network_of_several_values_plays_them_all_and_nothing_else(solo):
             batch, agent, rows = kepler_envs.Batch(config, 2, 1), bots.load(f"net:{solo.out}", config), np.arange(2)
             agent.start(rows, batch.seed)
             batch.step(agent.act(TrustedDecisions(batch, rows)))
-    with pytest.raises(BotError, match=r"option level is one of \[1, 2\], here 3$"):
+    with pytest.raises(
+        BotError, match=r"option level is one of \[1, 2\], here 3; published networks that play this: solo-v1$"
+    ):
         bots.load(f"net:{solo.out}", KEPLER.configure(1, campaign=3, level=3))
     with pytest.raises(BotError, match=r"num_players is 1, here 2"):
         bots.load(f"net:{solo.out}", KEPLER.configure(2))
