@@ -20,7 +20,6 @@ from agents.benchmark.protocol import (
     GAMES,
     IMITATION,
     Task,
-    task_of,
     version_of,
 )
 from agents.benchmark.records import AttackLine
@@ -29,9 +28,9 @@ from agents.run import Run
 from agents.seeds import FRESH_SEED
 from agents.status import Status
 from kepler_envs import bots
-from kepler_envs.bots.networks.checkpoint import plays
+from kepler_envs.bots.networks.checkpoint import networks_that_play
 from kepler_envs.bots.protocol import BotError, UnknownBotError
-from kepler_envs.bots.published import network_file, published_names, published_path
+from kepler_envs.bots.published import network_file
 from kepler_envs.machine import processor
 from kepler_envs.printable import one_line
 from kepler_envs.records import read_lines, write_lines
@@ -70,13 +69,7 @@ class Siege:
 
 def published_agents(tasks: tuple[Task, ...]) -> list[tuple[Task, str]]:
     """Every published network that plays these tasks."""
-    names = [name.split("/") for name in published_names()]
-    return [
-        (task, name)
-        for task in tasks
-        for game, name in names
-        if task == task_of(game) and plays(published_path(game, name), task.config)
-    ]
+    return [(task, name) for task in tasks for name in networks_that_play(task.config)]
 
 
 def named_agents(

@@ -11,7 +11,7 @@ import numpy as np
 from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.bots.loading import places_of_paths
 from kepler_envs.bots.networks.checkpoint import networks_that_play
-from kepler_envs.bots.published import BEST, best_names, published_names
+from kepler_envs.bots.published import BEST, best_names, names_in
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
@@ -141,10 +141,7 @@ def game_words(config: Configuration) -> dict[str, Any]:
 def bots_to_ask(game: str, config: Configuration | None = None) -> list[str]:
     """List the bots that a page offers to ask: greedy, published networks, searches. With a configuration, networks
     that do not play it are left out."""
-    if config is None:
-        names = [full.split("/")[1] for full in published_names() if full.split("/")[0] == game]
-    else:
-        names = networks_that_play(config)
+    names = names_in(game) if config is None else networks_that_play(config)
     best = [BEST] if any(f"{game}/{name}" in best_names() for name in names) else []
     greedy = ["greedy"] if game in greedy_games() else []
     return [*greedy, *best, *names, "mcts:300", "mcts:1000"]

@@ -20,7 +20,7 @@ import numpy as np
 
 from kepler_envs.bots.networks.description import digest_of, parse_description
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.bots.published import published_names, published_path
+from kepler_envs.bots.published import names_in, published_path
 from kepler_envs.engine.game import DERIVED, REWARD_OPTIONS, Configuration
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.printable import one_line
@@ -149,11 +149,8 @@ def plays(path: Path, config: Configuration) -> bool:
 
 def networks_that_play(config: Configuration) -> list[str]:
     """The names of the published networks that play games of ``config``, sorted."""
-    return [
-        name
-        for game, name in (full.split("/") for full in published_names())
-        if game == config.game.name and plays(published_path(game, name), config)
-    ]
+    game = config.game.name
+    return [name for name in names_in(game) if plays(published_path(game, name), config)]
 
 
 def _offers(trained: Any, wanted: Any) -> bool:

@@ -39,6 +39,11 @@ def published_names() -> list[str]:
     return sorted(f"{path.parent.name}/{path.stem}" for path in FOLDER.glob("*/*.zip"))
 
 
+def names_in(game: str) -> list[str]:
+    """The names of the published networks of a game, sorted."""
+    return sorted(path.stem for path in (FOLDER / game).glob("*.zip"))
+
+
 def published_files(spec: str) -> list[Path]:
     """The file of ``GAME/NAME``. For ``NAME`` alone, those of all games that have one. ``best`` is a name, too."""
     game, _, name = spec.rpartition("/")
