@@ -205,8 +205,12 @@ class ExpertRun:
         It is 0 if no games were played yet. A run that starts from a network plays its first ones whatever the budget.
         """
         files, games = self._portions()
-        length = self.curve[-1]["mean_length"] if self.curve else 0.0
-        return files * games * length
+        return files * games * self.mean_length
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length of the last generation's games in decisions. 0 before the end of the first generation."""
+        return self.curve[-1]["mean_length"] if self.curve else 0.0
 
     @property
     def first(self) -> int:

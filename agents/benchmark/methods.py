@@ -129,13 +129,15 @@ def train_expert(job: Job, stop: threading.Event, watch: Watch, **settings: Any)
     with torch_threads(job.threads), alone_in_run(job.training):
         run = ExpertRun(job.expert_settings(**settings))
         pool = [bots.load(name, run.games) for name in POOL]
+        evaluations: tuple[Evaluation, ...] = ()
 
         def tell(learned: bool) -> None:
-            evaluations: tuple[Evaluation, ...] = ()
+            nonlocal evaluations
             if learned:
                 learner = bot_of(run.policy, run.games)
                 evaluations = tuple(evaluate(learner, other, run.games, CURVE_GAMES) for other in pool)
-            watch(Status(run.played, run.seconds, run.fraction, 0.0, 0.0, evaluations, learned))
+            speed = run.played / run.seconds if run.seconds else 0.0
+            watch(Status(run.played, run.seconds, run.fraction, speed, run.mean_length, evaluations, learned))
 
         tell(learned=run.played not in Curve(job.curve).points)
         run.advance_to_end(stop, lambda status: tell(learned=status.line is not None))

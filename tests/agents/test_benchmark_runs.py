@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import os
 import threading
 from dataclasses import replace
@@ -23,6 +24,7 @@ from agents.benchmark.running import entry_folder, train_entry
 from agents.benchmark.tables import Row, rows_of, scores_of
 from agents.evaluation import Evaluation
 from agents.status import Status
+from kepler_envs.bots.networks import CURVE_FILE
 from kepler_envs.bots.networks.checkpoint import read_weights
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
@@ -138,9 +140,20 @@ def test_an_interrupted_row_ends_like_one_in_one_go(tmp_path, method):
 
 
 def test_an_evaluation_of_the_expert_that_was_killed_is_made_again(tmp_path, monkeypatch):
-    """The run is saved before it: whatever is killed in it, no point is missing, and none is evaluated twice."""
+    """The run is saved before it: whatever is killed in it, no point is missing, and none is evaluated twice. Displays
+    are told how fast it plays and how long the games are."""
     method, budget, calls, killed = METHODS["expert"], BUDGETS["expert"], [], set()
-    whole = train_entry(tmp_path / "whole", TASK, method, [0], decisions=budget, threads=1, stop=threading.Event())
+    seen: list[Status] = []
+    whole = train_entry(
+        tmp_path / "whole", TASK, method, [0], decisions=budget, threads=1, stop=threading.Event(),
+        watch=lambda seed, status: seen.append(status),
+    )  # fmt: skip
+    (own_curve,) = tmp_path.rglob(CURVE_FILE)
+    with own_curve.open(newline="") as file:
+        lengths = [float(line["mean_length"]) for line in csv.DictReader(file)]
+    assert [status.mean_length for status in seen if status.evaluated] == [0.0, *lengths] and min(lengths) > 40
+    assert all(status.steps_per_second * status.seconds == pytest.approx(status.steps) for status in seen)
+    assert all(len(status.evaluations) == len(POOL) for status in seen), "the last ones stay on show"
     path = entry_folder(tmp_path / "parts", TASK, method, budget) / "seed-0" / "curve.csv"
     evaluate = methods.evaluate
 
