@@ -3,7 +3,7 @@
 The checkpoint of a run is written to kepler_envs/bots/published/GAME/NAME.zip with its weights in float16, its
 learning curve, and a description that says how to train it again. The copy may lose precision, more of it if the file
 would be too large, but must not change play: on positions from its own games it has to choose what the original
-chooses.
+chooses, with every number of players and all options that it plays with.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from agents.settings import command_line
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.bots import KINDS, published
 from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, checkpoint_at
-from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configuration
+from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configurations
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -76,13 +76,16 @@ def publish(request: Publish) -> Published:
     source = checkpoint_at(request.run)
     description = read_description(source)
     target = _target(request, description)
-    config = trained_configuration(description)
-    original = checkpoint.load_policy(source, config)
-    shape, whole = NetworkShape.from_json(description["network"]), checkpoint.half_precision(original)
+    configs = trained_configurations(description)
+    originals = [checkpoint.load_policy(source, config) for config in configs]
+    shape, whole = NetworkShape.from_json(description["network"]), checkpoint.half_precision(originals[-1])
     description = _published_description(description, source)
     for dropped in range(MOST_DROPPED_BITS + 1):
         weights = rounded(whole, dropped)
-        agreement = agreement_of_play(original, weights, config, shape)
+        agreement = min(
+            agreement_of_play(original, weights, config, shape)
+            for original, config in zip(originals, configs, strict=True)
+        )
         if agreement < LEAST_AGREEMENT:
             raise BotError(f"{source}: {_why_not(agreement, dropped)}")
         compared = {"positions": COMPARED_GAMES * COMPARED_STEPS, "same_choice": agreement, "dropped_bits": dropped}
@@ -243,8 +246,8 @@ def _show(written: Published, from_best: bool) -> None:
         interval = f"{wins['low']:.1%} .. {wins['high']:.1%}"
         print(f"    wins {wins['mean']:.1%} ({interval}) of {wins['games']} {against(opponent)}")
     print(
-        f"  chooses as in float32 in {about['float16']['same_choice']:.2%} of {about['float16']['positions']:,} "
-        "positions"
+        f"  chooses as in float32 in at least {about['float16']['same_choice']:.2%} of "
+        f"{about['float16']['positions']:,} positions, whatever number of players and options it plays with"
     )
     if (about["commit"] or "+").endswith("+"):
         print(

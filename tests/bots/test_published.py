@@ -178,6 +178,25 @@ def test_weights_that_play_otherwise_are_noticed(finished):
     assert agreement_of_play(policy, checkpoint.half_precision(other), config, finished.network) < 0.9
 
 
+def test_play_is_compared_with_every_number_of_players_and_all_options(folder, tmp_path, monkeypatch):
+    """It was compared with the most players only."""
+    asked = TrainConfig(
+        players="2-3", option=("quest_size=2,3",), seat="pool", steps=512, num_envs=8, n_steps=32, batch_size=64,
+        epochs=1, width=16, hidden=(16,), rows=8, eval_every=512, eval_games=8, pool=PoolConfig(sparring=()),
+        out=tmp_path / "run",
+    )  # fmt: skip
+    compared = []
+
+    def worse_with_fewer(policy, weights, config, network) -> float:
+        compared.append((config.num_players, config.values["quest_size"]))
+        return 0.98 if compared[-1] == (2, 3) else agreement_of_play(policy, weights, config, network)
+
+    monkeypatch.setattr("agents.publish.agreement_of_play", worse_with_fewer)
+    with pytest.raises(BotError, match="in float16 it chooses the same in 98.00% of positions only"):
+        publish(Publish(train(asked).out, NAME))
+    assert compared == [(2, 2), (2, 3), (3, 2), (3, 3)] and not folder.exists()
+
+
 def test_a_name_is_taken_once(finished, folder):
     first = publish(Publish(finished.out, NAME))
     with pytest.raises(BotError, match="is published already .*--replace"):
