@@ -12,7 +12,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.printable import printable_name
 from kepler_envs.web import UnknownError, WebError
 from kepler_envs.web.expectations import Expectations
-from kepler_envs.web.views import Outcome, choices, game_words, picture, results, shown_name
+from kepler_envs.web.views import Outcome, choices, game_words, picture, results, seat_colours, shown_name
 
 
 class Film:
@@ -81,6 +81,7 @@ class Film:
                 **self._heading,
                 "label": self.label,
                 "seats": list(self.replay.agents),
+                "colours": seat_colours(last),
                 "start": start,
                 "decisions": len(self.replay.actions),
                 "told": [self._decision(number) for number in range(start, len(self.replay.actions))],

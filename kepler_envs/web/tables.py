@@ -14,7 +14,17 @@ from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.web import NotNowError, UnknownError, WebError
-from kepler_envs.web.views import choices, foreseen, game_words, known, picture, question, results, shown_name
+from kepler_envs.web.views import (
+    choices,
+    foreseen,
+    game_words,
+    known,
+    picture,
+    question,
+    results,
+    seat_colours,
+    shown_name,
+)
 
 PERSON = "person"
 TOKEN_BYTES = 24
@@ -257,6 +267,7 @@ class Table:
                     {"seat": number, "name": name, "person": at.is_person}
                     for number, (at, name) in enumerate(zip(self.seats, self.names, strict=True))
                 ],
+                "colours": seat_colours(seen),
                 "turn": None if seen.over else seen.seat,
                 "yours": yours,
                 "over": seen.over,

@@ -100,6 +100,16 @@ def explanations(position: Snapshot) -> dict[int, str]:
     }
 
 
+def seat_colours(position: Snapshot) -> list[str]:
+    """Return the colour that each seat has in the pictures.
+
+    A game says it in ``seat_colours(state)`` of its picture.py. Without that the list is empty, and the page takes its
+    own colours, which are like those of :mod:`kepler_envs.engine.panels`.
+    """
+    found = getattr(sys.modules[position.game.draw.__module__], "seat_colours", None)
+    return [] if found is None else found(position.state)
+
+
 Outcome = tuple[Sequence[int], Sequence[float]]
 """Ranks and returns by seat."""
 

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from kepler_envs import registry
+from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web import forms
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
+from kepler_envs.web.views import seat_colours
 from tests.effort import but_slow, slow
 from tests.waiting import LONGEST_WAIT
 from tests.web.browsing import chromium, decide, page_of
@@ -387,9 +389,10 @@ TICKS = """async () => {
 
 
 def test_a_legend_has_the_lines_of_its_plot(browser: Any, house: Any, base: str) -> None:
-    """Seats are told apart by dashes alone, too."""
-    config = registry.load_game("ad_astra").configure(3)
-    token = house.add_film(Film(config, 1, ["greedy"] * 3, "a game"))
+    """Seats are told apart by dashes alone, too. Their colours are those of the board, and seen in both schemes."""
+    config = registry.load_game("ad_astra").configure(5)
+    film = Film(config, 1, ["greedy"] * 5, "a game")
+    token, colours = house.add_film(film), film.story()["colours"]
     look = "lines => lines.map(line => [line.getAttribute('stroke-dasharray'), getComputedStyle(line).stroke])"
     with page_of(browser) as page:
         page.goto(f"{base}/film/{token}")
@@ -397,9 +400,42 @@ def test_a_legend_has_the_lines_of_its_plot(browser: Any, house: Any, base: str)
         plot = page.locator(".plot").first.locator("path:not(.axis)").evaluate_all(look)
         legend = page.locator(".legend").first.locator("svg path")
         assert page.evaluate(TICKS) == ["-1.0", "0.0", "0.9"]
-        assert legend.evaluate_all(look) == plot and len({dashes for dashes, _ in plot}) == 3
+        assert legend.evaluate_all(look) == plot and len({dashes for dashes, _ in plot}) == 5
         box = legend.first.bounding_box()
         assert box is not None and box["width"] > 30
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            seen = legend.evaluate_all(STROKES)
+            assert all(colours[seat] in at["made"] and at["contrast"] >= 3 for seat, at in enumerate(seen)), seen
+
+
+@pytest.mark.parametrize("game", ["ad_astra", "kepler_run"])
+def test_a_page_is_told_the_colours_of_the_board(game: str) -> None:
+    config = registry.load_game(game).configure(5)
+    position = Snapshot.deal(config, 1)
+    colours = seat_colours(position)
+    assert len(set(colours)) == 5 and all(f'"{colour}"' in position.drawing().svg() for colour in colours)
+    assert seat_colours(Snapshot.deal(registry.load_game("kitten_adventurers").configure(2), 1)) == []
+
+
+STROKES = """
+lines => {
+  const brush = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    brush.fillStyle = colour;
+    brush.fillRect(0, 0, 1, 1);
+    return [...brush.getImageData(0, 0, 1, 1).data].slice(0, 3).map((c) => c / 255)
+      .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  };
+  const ground = light(getComputedStyle(lines[0].closest("section")).backgroundColor);
+  return lines.map((line, seat) => {
+    const [a, b] = [light(getComputedStyle(line).stroke), ground].sort((x, y) => y - x);
+    const made = getComputedStyle(line).getPropertyValue(`--seat-${seat}`);
+    return { contrast: (a + 0.05) / (b + 0.05), made };
+  });
+}
+"""
 
 
 def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:

@@ -567,6 +567,11 @@ ITEMS_OF_PAWNS = (  # starships, colonies, factories, terraformers
 )
 
 
+def seat_colours(state: Any) -> list[str]:
+    """Return the colour of each seat's faction, as the picture shows it."""
+    return [SEAT_COLOURS[int(player["faction"])] for player in state["player"][: int(state["num_players"])]]
+
+
 def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     """The position as a picture of 1280 units width; the height depends on the number of players only.
 
@@ -576,7 +581,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
         seat: whose view; None shows all planets and cards.
     """
     view = look(state, config, seat)
-    colours = [SEAT_COLOURS[int(state["player"][number]["faction"])] for number in range(len(view.players))]
+    colours = seat_colours(state)
     players = tuple((player.name, colour) for player, colour in zip(view.players, colours, strict=True))
     words = (view.type_keys, view.type_names, view.resource_names, view.system_keys, view.system_names, players)
     height = PLAYERS_Y + len(view.players) * (PLAYER_HEIGHT + GAP) + MARGIN - GAP

@@ -405,6 +405,11 @@ MOST_SINGLE = 3
 """More icons, wrenches or dots than these, which only other component files have, are drawn as one and a number."""
 
 
+def seat_colours(state: Any) -> list[str]:
+    """Return the colour of each seat's ship, as the picture shows it."""
+    return [SHIP_COLOURS[int(player["ship"])] for player in state["player"][: int(state["num_players"])]]
+
+
 def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     """The position as a picture of 1280 units width; the height depends on the number of players only.
 

@@ -49,6 +49,11 @@ export const player = (seat) => `player_${seat}`;
 
 export const seatColour = (seat) => `var(--seat-${seat % 8})`;
 
+/** Take the colours that seats have on the board, if the game gives them some: mixed with the text's, so that they can be seen on light and dark ground. */
+export function paintSeats(colours) {
+  colours.forEach((colour, seat) => document.documentElement.style.setProperty(`--seat-${seat}`, `color-mix(in oklab, ${colour} 65%, var(--text))`));
+}
+
 /** What a seat did, in a list: `content` is text or an element. */
 export function heardItem(seat, kind, content) {
   const item = make("li", { class: kind }, content);

@@ -1,6 +1,6 @@
 // The page of one person at a table.
 import { Board } from "./board.js";
-import { ask, heardItem, make, NoAnswer, player, rulesButton, themeButton, token } from "./dom.js";
+import { ask, heardItem, make, NoAnswer, paintSeats, player, rulesButton, themeButton, token } from "./dom.js";
 import { Asking, Moves } from "./moves.js";
 import { resultTable } from "./viewer.js";
 
@@ -91,6 +91,7 @@ function show(found) {
   if (state.over) deafen();
   choices.style.setProperty("--high", `${choices.offsetHeight}px`); // on a phone the page would be too short to stay where it is
   for (const part of [table, board.zoom, rules]) part.hidden = false;
+  paintSeats(state.colours);
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
   const others = state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ");

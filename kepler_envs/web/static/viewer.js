@@ -1,6 +1,6 @@
 // A game to look at: slider and keys, whose view, decisions in words, plots. The same for the server's pages and for pages from disk.
 import { Board } from "./board.js";
-import { heardItem, make, player } from "./dom.js";
+import { heardItem, make, paintSeats, player } from "./dom.js";
 import { Asking, Moves } from "./moves.js";
 import { biggestDrops, Plot } from "./plot.js";
 
@@ -57,6 +57,7 @@ export class Viewer {
     if (first) {
       this.seats.replaceChildren(make("option", { value: "open" }, "everything visible"), ...story.seats.map((name, seat) => make("option", { value: seat }, `seen by ${player(seat)}`)));
       document.title = story.title;
+      paintSeats(story.colours);
     }
     this.asking?.offer(story.bots);
     this.slider.max = this.last;
