@@ -17,6 +17,7 @@ from docs.pictures import REPLAYS, write_replays
 
 project = "kepler_envs"
 author = "the kepler_envs authors"
+copyright = f"2026, {author}"
 release = version = kepler_envs.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
@@ -73,6 +74,7 @@ def setup(app: Any) -> None:
     app.connect("source-read", link_notebooks)
     app.connect("source-read", link_replay)
     app.connect("doctree-read", shape_cells)
+    app.connect("doctree-resolved", name_pictures)
     app.connect("config-inited", lambda app, config: write_replays(REPLAYS))
 
 
@@ -103,3 +105,9 @@ def shape_cells(app: Any, doctree: nodes.document) -> None:
         for text in list(cell.findall(nodes.Text)):
             if not isinstance(text.parent, nodes.literal):
                 text.parent.replace(text, nodes.Text(TOGETHER.sub("\N{NO-BREAK SPACE}", text)))
+
+
+def name_pictures(app: Any, doctree: nodes.document, page: str) -> None:
+    """Give pictures that cells of notebooks make words to be read aloud. Without them it would be the file's name."""
+    for picture in doctree.findall(nodes.image):
+        picture.setdefault("alt", "made by the code above")
