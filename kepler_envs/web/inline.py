@@ -29,7 +29,7 @@ class InlinePage:
         """Return the frame as HTML. Scripts run in it, but reach nothing outside."""
         return (
             f'<iframe srcdoc="{escape(self.page)}" sandbox="allow-scripts" loading="lazy" '
-            f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
+            f'title="a recorded game" style="width: 100%; height: {self.height}px; border: 0"></iframe>'
         )
 
 

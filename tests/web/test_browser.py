@@ -124,6 +124,9 @@ def test_two_people_at_one_table(browser: Any, house: Any, base: str) -> None:
             pages[1 - mover].locator(f".board[data-version='{table.version}']").wait_for()
         words = [page.locator(".heard li").last.inner_text().split(": ")[1] for page in pages]
         assert words[0] == words[1]
+        aloud = [page.locator(".aloud").inner_text() for page in pages]
+        assert aloud[1 - mover].endswith(f"player_{mover}: {words[0]}"), "what others decide is said"
+        assert not any(f"player_{seat}" in said for seat, said in enumerate(aloud)), "what one decides is not"
 
 
 def everything(page: Any, address: str) -> tuple[str, list[bytes]]:
@@ -288,7 +291,9 @@ def test_main_actions_are_clicked_on_the_board(browser: Any, house: Any, base: s
     seat, version = table.position.seat, table.version
     with page_of(browser) as page:
         page.goto(f"{base}/seat/{tokens[seat]}")
-        page.locator(".board .can", has_text="Energy Storage").locator("> .ring").dispatch_event("click")
+        action = page.locator(".board .can", has_text="Energy Storage")
+        assert "Energy Storage" in action.get_attribute("aria-description"), "what stands on the board is read out"
+        action.locator("> .ring").dispatch_event("click")
         page.locator(f".board:not([data-version='{version}'])").wait_for()
     assert table.heard[-1].own == "main action Energy Storage"
 
@@ -396,7 +401,7 @@ def test_a_legend_has_the_lines_of_its_plot(browser: Any, house: Any, base: str)
     look = "lines => lines.map(line => [line.getAttribute('stroke-dasharray'), getComputedStyle(line).stroke])"
     with page_of(browser) as page:
         page.goto(f"{base}/film/{token}")
-        page.locator(".legend span").nth(2).wait_for()
+        page.locator(".legend span").nth(4).wait_for()
         plot = page.locator(".plot").first.locator("path:not(.axis)").evaluate_all(look)
         legend = page.locator(".legend").first.locator("svg path")
         assert page.evaluate(TICKS) == ["-1.0", "0.0", "0.9"]
@@ -456,11 +461,16 @@ def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
         page.locator(".results").wait_for()
         assert page.locator("th[scope=col]").all_inner_texts() == ["rank", "seat", "who", "score", "reward"]
         last = len(film.positions) - 1
+        page.keyboard.press("/")
+        assert page.locator(":focus").get_attribute("aria-label") == "filter the moves"
+        page.keyboard.press("Escape")
+        assert page.locator(".moves").get_attribute("tabindex") == "0", "a list without buttons is scrolled with keys"
         page.keyboard.press("End")
         page.locator(f".board[data-at='{last}']").wait_for()
         page.keyboard.press("Home")
         page.locator(".board[data-at='0']").wait_for()
         page.keyboard.press("Space")
+        page.get_by_role("button", name="Pause", exact=True).wait_for()
         page.locator(".board[data-at='1']").wait_for()
         page.keyboard.press("Home")
         assert page.get_by_title("play or pause (space)").inner_text() == "Play", "it stays where the reader went"
@@ -637,7 +647,7 @@ def test_the_list_of_tables_keeps_up(browser: Any, tmp_path: Path) -> None:
         table, _ = table_of(house, "kitten_adventurers", [PERSON, PERSON])
         gone, _ = table_of(house, "kitten_adventurers", [PERSON, PERSON])
         page.goto(f"{base}/host/{house.host_token}")
-        headings = page.locator(".one-table h2")
+        headings = page.locator(".one-table h3")
         headings.nth(1).wait_for()
         assert headings.nth(1).inner_text() == f"Kitten Adventurers, 0 decisions, player_{table.position.seat} decides"
         seed, delete = page.get_by_placeholder("drawn").first, page.locator(".one-table button").last

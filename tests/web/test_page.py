@@ -116,6 +116,7 @@ def test_a_page_inside_a_notebook(tmp_path: Path) -> None:
         inside.locator("button", has_text=">|").click()
         inside.locator(f".board[data-at='{len(replay.actions)}'] svg").wait_for()
         assert page.locator("iframe").bounding_box()["height"] == 500
+        assert page.locator("iframe").get_attribute("title") == "a recorded game"
 
 
 @pytest.mark.xdist_group("browser")

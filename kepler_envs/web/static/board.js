@@ -60,7 +60,8 @@ export class Board {
     group.classList.add("can");
     group.setAttribute("tabindex", "0");
     group.setAttribute("role", "button");
-    group.setAttribute("aria-label", words.length > 1 ? `${words.length} moves: ${words.slice(0, 3).join(", ")}` : words[0]);
+    group.setAttribute("aria-label", words.length > 1 ? `${words.length} moves: ${words.slice(0, 3).join(", ")}${words.length > 3 ? ", ..." : ""}` : words[0]);
+    group.setAttribute("aria-description", [...group.querySelectorAll("title, text")].map((words) => words.textContent).join(" ")); // what stands in a button is not read out by itself
     group.prepend(outline(box, "touch", crowded ? 0 : 3)); // something to hit even between letters, below inner groups
     group.append(outline(box, "ring", crowded ? -6 : 3)); // something to see
     group.onclick = (event) => { event.stopPropagation(); once(() => this.chosen(ids, group))(event); };

@@ -110,7 +110,7 @@ function deleteButton(question, path, what, kind = "") {
 
 class TableEntry {
   constructor(table) {
-    this.heading = make("h2");
+    this.heading = make("h3");
     this.problem = make("p", { class: "bad" });
     this.view = make("a", { class: "button" }, "View the game");
     this.box = make("section", { class: "one-table" }, this.heading, this.problem, ...seatLinks(table),

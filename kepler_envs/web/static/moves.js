@@ -17,7 +17,7 @@ export class Moves {
       if (event.key === "Escape") { this.filter.value = ""; this.filter.blur(); this.draw(); }
     };
     this.note = make("p", { class: "faint", role: "status", hidden: true });
-    this.list = make("ol", { class: "moves" });
+    this.list = make("ol", { class: "moves", "aria-label": "moves", tabindex: pick ? null : 0 }); // without buttons it is scrolled by itself
     this.box = make("div", {}, this.filter, this.note, this.list);
   }
 

@@ -7,14 +7,15 @@ import { resultTable } from "./viewer.js";
 const api = `/api/seat/${token()}`;
 const AWAY = 5000; // milliseconds between two questions of a page in the background
 const AGAIN = 2000; // milliseconds until a server that did not answer is asked again
-let state = null, busy = false, missed = false, events = null;
+let state = null, busy = false, missed = false, events = null, said = 0; // the number of the last decision that was said aloud
 let lost = false, gone = false, again = null; // nobody answers; the link leads nowhere; what asks again
 
 const point = (ids) => { board.light(ids); moves.light(ids); };
 const board = new Board(decide, point), moves = new Moves(decide, point);
 const asking = new Asking((bot) => ask(`${api}/ask`, { bot }), moves);
 const heading = make("h1"), who = make("span", { class: "faint" }), words = make("p", { class: "bad", role: "alert" });
-const prompt = make("p", { class: "prompt", role: "status", tabindex: -1 }), heard = make("ol", { class: "heard" }), results = make("div");
+const prompt = make("p", { class: "prompt", role: "status", tabindex: -1 }), heard = make("ol", { class: "heard", "aria-label": "history", tabindex: 0 }), results = make("div");
+const aloud = make("p", { class: "aloud", role: "status" }); // what others decide, for who hears the page
 const how = make("p", { class: "faint", hidden: true }, "Click on the board, or choose here.");
 const undo = make("button", { type: "button", title: "take back your last decision (u)", onclick: () => change("undo", {}) }, "Undo");
 const since = make("p", { class: "faint", hidden: true }, "Framed in blue: what has changed since your last decision.");
@@ -23,7 +24,7 @@ document.querySelector("header").append(heading, who, make("span", { class: "gro
 const choices = make("section", { class: "choices" }, prompt, how, make("div", { class: "row" }, undo), links, advice, moves.box);
 const table = make("div", { class: "table", hidden: true }); // until there is something to see: a wrong link shows words alone
 for (const button of [board.zoom, rules]) button.hidden = true;
-document.querySelector("main").append(words, table);
+document.querySelector("main").append(words, aloud, table);
 table.append(
   make("div", { class: "picture" }, board.frame, since),
   make("div", { class: "side" }, results, choices),
@@ -110,9 +111,12 @@ function show(found) {
     : state.problem || `${player(state.turn)} (${state.seats[state.turn].name}) decides ...`;
   results.replaceChildren(...(state.over ? [resultTable(state.results)] : []));
   links.replaceChildren(...(state.over ? [make("a", { class: "button", href: `/film/${state.film}` }, "View the whole game"), make("a", { class: "button", href: `${api}/replay`, download: true }, "Save replay")] : []));
-  heard.replaceChildren(...state.heard.map((one) =>
-    heardItem(one.seat, one.news ? "news" : "", `${one.number}  ${one.seat === state.seat ? "you" : player(one.seat)}: ${one.words}`)));
+  const sentence = (one) => `${one.seat === state.seat ? "you" : player(one.seat)}: ${one.words}`;
+  heard.replaceChildren(...state.heard.map((one) => heardItem(one.seat, one.news ? "news" : "", `${one.number}  ${sentence(one)}`)));
   heard.scrollTop = heard.scrollHeight;
+  const fresh = state.heard.filter((one) => one.news && one.number > said);
+  if (fresh.length) aloud.textContent = fresh.map(sentence).join(". ");
+  said = state.heard.at(-1)?.number ?? 0;
   if (state.yours || state.over) choices.style.removeProperty("--high");
   keepFocus();
 }

@@ -26,7 +26,7 @@ export class Viewer {
     const button = (words, title, act) => make("button", { type: "button", title, "aria-label": title, onclick: act }, words);
     this.slider = make("input", { type: "range", min: 0, value: 0, "aria-label": "position" });
     this.slider.oninput = () => this.visit(Number(this.slider.value));
-    this.playing = button("Play", "play or pause (space)", () => this.play());
+    this.playing = make("button", { type: "button", title: "play or pause (space)", onclick: () => this.play() }, "Play"); // its words say which
     this.pace = make("select", { "aria-label": "pace" }, ...PACES.map(([words]) => make("option", {}, words)));
     this.pace.value = "usual";
     this.seats = make("select", { "aria-label": "whose view", class: "view" });
@@ -175,6 +175,7 @@ export class Viewer {
     if (event.key in moves) this.visit(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
     else if (event.key === "Home") this.visit(0);
     else if (event.key === "End") this.visit(this.last);
+    else if (event.key === "/") this.moves.filter.focus();
     else if (event.key === " " && event.target.tagName !== "BUTTON") this.play();
     else if (event.key === "v") { this.seats.selectedIndex = (this.seats.selectedIndex + 1) % this.seats.length; this.seats.onchange(); }
     else return;
