@@ -8,6 +8,7 @@ from typing import Any
 from kepler_envs import registry
 from kepler_envs.describe import option_rows
 from kepler_envs.engine.game import ComponentError, Configuration, Game, Option, OptionError, read_value
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.web import UnknownError, WebError
 from kepler_envs.web.tables import PERSON
@@ -72,10 +73,13 @@ def _value(option: Option | None, value: Any) -> Any:
 
 def specs_of(seats: list[Any], config: Configuration, people: bool) -> list[str]:
     """Check who sits where; WebError unless each seat has a spec, and a person plays where one must."""
-    if len(seats) != config.num_players or not all(
-        isinstance(spec, str) and 0 < len(spec) <= MOST_LETTERS for spec in seats
-    ):
+    if len(seats) != config.num_players or not all(isinstance(spec, str) for spec in seats):
         raise WebError(f"seats must be {config.num_players} texts: {PERSON!r}, or what a bot is called")
+    for seat, spec in enumerate(seats):
+        if not spec:
+            raise WebError(f"{agent_name(seat)} has no bot: write what it is called, for example mcts:500")
+        if len(spec) > MOST_LETTERS:
+            raise WebError(f"what the bot of {agent_name(seat)} is called has more than {MOST_LETTERS} letters")
     if people and PERSON not in seats:
         raise WebError("nobody plays: watch the bots instead")
     if not people and PERSON in seats:

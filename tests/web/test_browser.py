@@ -641,6 +641,21 @@ def test_a_finished_game_needs_no_connection(browser: Any, house: Any, base: str
 
 
 @slow
+def test_what_is_wrong_with_a_form_is_said_where_its_button_is(browser: Any, house: Any, base: str) -> None:
+    """On a screen on which the button is far below the start of the page."""
+    with page_of(browser, width=390, height=500) as page:
+        page.goto(f"{base}/host/{house.host_token}")
+        form = page.locator("section", has_text="Watch bots").first
+        form.locator("summary").click()
+        form.get_by_placeholder("drawn").fill("-1")
+        page.locator(".watch").click()
+        said = page.get_by_text("A seed is a whole number.")
+        said.wait_for()
+        place = "words => [words.getBoundingClientRect().top, innerHeight - words.getBoundingClientRect().bottom]"
+        assert min(said.evaluate(place)) >= 0, "it is on the screen"
+        assert page.locator(":focus").inner_text() == "Watch"
+
+
 def test_the_list_of_tables_keeps_up(browser: Any, tmp_path: Path) -> None:
     """Without disturbing who types, or is about to click."""
     with house_in(tmp_path) as house, serving(house) as base, page_of(browser) as page:

@@ -515,7 +515,7 @@ def test_only_json_and_not_too_much_of_it(room: Room) -> None:
     ("wrong", "status"),
     [
         ({"game": "chess"}, 404), ({"players": 9}, 400), ({"players": "2"}, 400), ({"seats": [PERSON]}, 400),
-        ({"seats": [PERSON, 5]}, 400),
+        ({"seats": [PERSON, 5]}, 400), ({"seats": [PERSON, ""]}, 400),
         ({"seats": ["greedy", "greedy"]}, 400), ({"seats": [PERSON, "nobody"]}, 400),
         ({"seats": [PERSON, "net:/nowhere"]}, 400),
         ({"seats": [PERSON, "x" * 400]}, 400), ({"options": {"nonsense": "1"}}, 400),
@@ -530,6 +530,8 @@ def test_tables_that_cannot_be_set_up(room: Room, wrong: dict[str, Any], status:
     before = sorted(path.name for path in (tmp_path / "tables").iterdir())
     answer = room.client.post(f"{room.host}/tables", json={**form(GAME), **wrong})
     assert answer.status_code == status and answer.json()["error"], answer.text
+    if wrong.get("seats") == [PERSON, ""]:  # a field that is easily left empty
+        assert answer.json()["error"].startswith("player_1 has no bot: write what it is called")
     assert room.client.get(room.host).json()["tables"] == []
     assert sorted(path.name for path in (tmp_path / "tables").iterdir()) == before
 

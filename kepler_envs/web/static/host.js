@@ -10,11 +10,14 @@ document.querySelector("header").append(make("h1", {}, "kepler_envs"), make("spa
 
 const waiting = make("p", { role: "status" }, "");
 
-/** Do something that takes a while and may fail, and say so. Its button waits. */
+/** Do something that takes a while and may fail, and say so, below its button if it has one: the start of the page may be far away. The button waits. */
 async function attempt(act, button = null) {
   words.textContent = "";
+  if (button) button.after(waiting, words);
+  else main.prepend(waiting, words);
   if (button) button.disabled = true;
   waiting.textContent = "One moment. The first time, a game is compiled, which can take two minutes ...";
+  waiting.scrollIntoView({ block: "nearest" });
   try {
     await act();
   } catch (problem) {
