@@ -171,6 +171,7 @@ export class Viewer {
     if (event.target.closest("input:not([type=range]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
     const board = this.board.frame;
     if (event.target === board && event.key.startsWith("Arrow") && board.scrollWidth > board.clientWidth) return; // they move the board
+    if (event.target === this.moves.list && ["PageDown", "PageUp", "Home", "End"].includes(event.key)) return; // they move the list
     const moves = { ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10 };
     if (event.key in moves) this.visit(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
     else if (event.key === "Home") this.visit(0);
