@@ -661,6 +661,7 @@ def test_what_is_wrong_with_a_form_is_said_where_its_button_is(browser: Any, hou
         assert page.locator(":focus").inner_text() == "Watch"
 
 
+@slow
 def test_the_list_of_tables_keeps_up(browser: Any, tmp_path: Path) -> None:
     """Without disturbing who types, or is about to click."""
     with house_in(tmp_path) as house, serving(house) as base, page_of(browser) as page:
