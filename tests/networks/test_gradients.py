@@ -385,6 +385,15 @@ def test_sums_of_gradients_in_registers_are_those_written_plainly():
         (lambda seen, masks, actions: (seen, masks, actions - 1000), r"^actions must be 0\.\.\d+, not -\d+\.\.-\d+$"),
         (lambda seen, masks, actions: (seen, masks, actions + 10**8), r"^actions must be 0\.\.\d+, not 1000\d+\.\."),
         (lambda seen, masks, actions: (seen, masks, actions / 2), r"^actions must be integers \(6,\), not float64"),
+        (lambda seen, masks, actions: (seen[:0], masks[:0], actions[:0]), "^there are no positions to learn from$"),
+        (
+            lambda seen, masks, actions: (seen, masks * (np.arange(6) != 2)[:, None].astype(np.int8), actions),
+            "^masks must have a legal action in each row; row 2 has none$",
+        ),
+        (
+            lambda seen, masks, actions: (seen, masks, np.append(actions[:5], masks[5].argmin())),
+            r"^action \d+ of row 5 is not legal there; legal: \d",
+        ),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(change, message):
@@ -397,3 +406,22 @@ def test_arrays_that_do_not_fit_are_refused(change, message):
         learner.judge(*asked)
     with pytest.raises(ValueError, match=message):
         learner.learn(*asked, goal)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"before": np.zeros(6, np.float32)}, "^before and advantages belong together"),
+        ({"advantages": np.zeros(6, np.float32)}, "^before and advantages belong together"),
+        ({"returns": np.zeros(6, np.float32)}, r"^returns must be \(N, S\), not \(6,\)$"),
+        ({"returns": np.zeros((5, 2), np.float32)}, r"^returns must be of 6 positions, not \(5, 2\)"),
+        ({"returns": np.zeros((6, 9), np.float32)}, "^returns are of 9 seats; at most 4 play$"),
+        ({"before": np.zeros(6, np.float32), "advantages": np.zeros(5, np.float32)}, "^advantages must be of 6 pos"),
+    ],
+)
+def test_a_goal_that_does_not_fit_is_refused(change, message):
+    inputs = made_up_inputs(SHAPES["usual"])
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 6)
+    with pytest.raises(ValueError, match=message):
+        goal = Goal(**{"returns": np.zeros((6, inputs.seats), np.float32), "value_weight": 0.5, **change})
+        CompiledLearner(network_of(inputs)).learn(observations, masks, chosen_actions(masks), goal)

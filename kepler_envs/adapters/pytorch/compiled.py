@@ -72,7 +72,8 @@ class CompiledLearner:
                 by the shares and added up. An action with a share of 0 does not count.
 
         Raises:
-            ValueError: an array has another dtype or shape, an entry is outside its bounds, or there is no such action.
+            ValueError: there are no positions, an array has another dtype or shape, an entry is outside its bounds, a
+                row has no legal action, or an action that counts is not legal.
         """
         joined = th.cat([self._weights[name].reshape(-1) for name in self._layout.sizes])
         return _Judged.apply(joined, self, self._asked(observations, masks, actions, shares))
@@ -146,6 +147,8 @@ class CompiledLearner:
     ) -> tuple[np.ndarray, ...]:
         """The arrays of :meth:`judge` as the kernels trust them to be. Raises ValueError if they are not."""
         count, inputs = len(observations), self.network.inputs
+        if not count:
+            raise ValueError("there are no positions to learn from")
         check_array("observations", observations, "int16", (np.int16,), (count, inputs.layout.size))
         inputs.layout.check(observations)  # labels and references are places in memory
         check_array("masks", masks, "bool or int8", (np.bool_, np.int8), (count, len(inputs.actions)))
@@ -156,21 +159,25 @@ class CompiledLearner:
         most = len(inputs.actions) - 1
         if actions.size and (actions.min() < 0 or actions.max() > most):
             raise ValueError(f"actions must be 0..{most}, not {actions.min()}..{actions.max()}")
-        return (
+        asked = (
             np.ascontiguousarray(observations),
             np.ascontiguousarray(masks).view(np.int8),
             np.ascontiguousarray(actions, np.int64).reshape(count, -1),
             np.ones((count, 1), FLOAT) if shares is None else np.ascontiguousarray(shares, FLOAT),
         )
+        _check_legal(*asked[1:])
+        return asked
 
     def _check_goal(self, goal: Goal, count: int) -> None:
-        """Raise ValueError unless a goal is about so many positions."""
+        """Raise ValueError unless a goal is about so many positions, and no more seats than play the game."""
         for name, array, shape in (
             ("before", goal.before, (count,)), ("advantages", goal.advantages, (count,)),
-            ("returns", goal.returns[:, :0], (count, 0)),
+            ("returns", goal.returns, (count, goal.returns.shape[1])),
         ):  # fmt: skip
             if array is not None and np.shape(array) != shape:
                 raise ValueError(f"{name} must be of {count} positions, not {np.shape(array)}")
+        if goal.returns.shape[1] > self.network.inputs.seats:
+            raise ValueError(f"returns are of {goal.returns.shape[1]} seats; at most {self.network.inputs.seats} play")
 
     def _room_for_judged(self, count: int) -> tuple[np.ndarray, ...]:
         return np.empty(count, FLOAT), np.empty(count, FLOAT), np.empty((count, self.network.inputs.seats), FLOAT)
@@ -260,6 +267,24 @@ class _Judged(th.autograd.Function):
 NO_RATES = np.zeros(0, FLOAT)
 NO_GOAL = (NO_RATES, NO_RATES, np.zeros((0, 0), FLOAT))
 """The kernel's goal where somebody else computes the loss."""
+
+
+def _check_legal(masks: np.ndarray, actions: np.ndarray, shares: np.ndarray) -> None:
+    """Raise ValueError unless each row has a legal action, and all actions that count are legal: for others, kernels
+    would read what the positions before have left.
+
+    Args:
+        masks: int8 (N, A). actions: int64 (N, K). shares: float32 (N, K).
+    """
+    if not (some := masks.any(1)).all():
+        raise ValueError(f"masks must have a legal action in each row; row {some.argmin()} has none")
+    illegal = (np.take_along_axis(masks, actions, 1) == 0) & (shares != 0)
+    if illegal.any():
+        row, place = np.argwhere(illegal)[0]
+        raise ValueError(
+            f"action {actions[row, place]} of row {row} is not legal there; legal: "
+            f"{', '.join(map(str, np.flatnonzero(masks[row])))}"
+        )
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:

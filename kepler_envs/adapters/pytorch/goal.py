@@ -22,8 +22,11 @@ class Goal:
         value_weight: see above.
         entropy_weight: see above.
         before: float32 (N,), log-probabilities of the actions when they were chosen.
-        advantages: float32 (N,), what the actions were worth; needed with ``before``.
+        advantages: float32 (N,), what the actions were worth; given with ``before``.
         clip_range: the ratio of probabilities earns nothing beyond 1 plus or minus this.
+
+    Raises:
+        ValueError: there is one of ``before`` and ``advantages`` without the other, or returns are not (N, S).
     """
 
     returns: np.ndarray
@@ -32,6 +35,12 @@ class Goal:
     before: np.ndarray | None = None
     advantages: np.ndarray | None = None
     clip_range: float = 0.0
+
+    def __post_init__(self) -> None:
+        if (self.before is None) != (self.advantages is None):
+            raise ValueError("before and advantages belong together; give both, or none for the cross-entropy")
+        if np.ndim(self.returns) != 2:
+            raise ValueError(f"returns must be (N, S), not {np.shape(self.returns)}")
 
     @property
     def rates(self) -> tuple[float, float]:
