@@ -182,13 +182,14 @@ class Imitation:
         with torch_threads(1):
             self.optimizer.step()
         errors = (values[:, : goal.returns.shape[1]] - goal.returns) ** 2
-        return float(-told.sum() * goal.policy_rate(shares)), float(np.nanmean(errors))
+        return float(-told.sum() * goal.policy_rate(shares)), _mean_known(errors)
 
     def measure(self) -> tuple[float, float]:
         """Measure on positions of games that it does not learn from.
 
         Returns:
-            (share of the teacher's choices predicted, squared error of the returns).
+            (share of the teacher's choices predicted, squared error of the returns). NaN where there is nothing to
+            measure.
         """
         right, errors = [], []
         for chosen in (
@@ -202,7 +203,7 @@ class Imitation:
             errors.append(((values[:, : returns.shape[1]] - returns) ** 2).ravel())
         if not right:
             return float("nan"), float("nan")
-        return float(np.concatenate(right).mean()), float(np.nanmean(np.concatenate(errors)))
+        return _mean_known(np.concatenate(right)), _mean_known(np.concatenate(errors))
 
     def state(self) -> dict[str, Any]:
         """Everything needed to continue with the same network and positions."""
@@ -212,6 +213,11 @@ class Imitation:
         """Continue from a :meth:`state`."""
         self.optimizer.load_state_dict(state["optimizer"])
         self.shown = state["shown"]
+
+
+def _mean_known(numbers: np.ndarray) -> float:
+    """The mean of those that are not NaN; NaN if there are none, without NumPy's warning."""
+    return float("nan") if np.isnan(numbers).all() else float(np.nanmean(numbers))
 
 
 def packed(state: dict[str, Any]) -> bytes:

@@ -197,6 +197,16 @@ def test_positions_count_as_much_as_their_shares(positions):
         assert equal(*learned)
 
 
+@pytest.mark.filterwarnings("error")
+def test_where_no_choice_is_known_only_returns_are_measured(positions):
+    """As after games in which nothing was searched."""
+    unasked = Imitation(network(), replace(positions, shares=np.zeros_like(positions.shares)))
+    accuracy, error = unasked.measure()
+    assert len(unasked.held_out) and np.isnan(accuracy) and error > 0
+    unknown = Imitation(network(), replace(positions, returns=np.full_like(positions.returns, np.nan)))
+    assert np.isnan(unknown.learn(100, 1e-3)[1]) and np.isnan(unknown.measure()[1])
+
+
 def test_an_interrupted_imitation_ends_like_an_uninterrupted_one(positions):
     whole = Imitation(network(), positions, seed=3)
     for _ in range(6):
