@@ -64,10 +64,9 @@ def _words(line: dict[str, Any], evaluations: Sequence[Evaluation]) -> str:
     wins = "   ".join(one.in_words for one in evaluations)
     known = "" if isnan(line["accuracy"]) else f"predicts {line['accuracy']:.1%}   "
     kept = "" if line["accepted"] else ", not kept"
-    return (
-        f"generation {line['generation']:>3} {minutes:>3}:{seconds:02}   {known}{wins}   "
-        f"{line['against_best']:.2f} of an equal share against the best{kept}"
-    )
+    share = line["against_best"]
+    judged = "" if isnan(share) else f"   {share:.2f} of an equal share against the best{kept}"
+    return f"generation {line['generation']:>3} {minutes:>3}:{seconds:02}   {known}{wins}{judged}"
 
 
 def main() -> int:

@@ -446,7 +446,7 @@ class ExpertRun:
         config, began = self.config, time.perf_counter()
         learner = bot_of(self.policy, self.games)
         self.evaluations = tuple(trial.evaluate(learner, config.eval_games) for trial in self.trials)
-        share = 1.0
+        share = float("nan")
         if self.best is not None:
             shares = [self._against_best(learner, games) for games in self.all_games]
             share = float(np.mean(shares))

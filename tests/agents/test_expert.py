@@ -20,6 +20,7 @@ import torch as th
 
 import kepler_envs
 from agents.evaluation import evaluate
+from agents.expert import _words
 from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Job, Status, _results, iterate
 from agents.expert_settings import ExpertConfig
 from agents.positions import Positions
@@ -98,6 +99,8 @@ def test_a_run_writes_what_it_says(finished):
     for row in curve:
         assert 0 <= float(row["low_greedy"]) <= float(row["win_rate_greedy"]) <= float(row["high_greedy"]) <= 1
         assert 0 <= float(row["win_rate_uniform"]) <= 1
+    assert [row["against_best"] == "nan" for row in curve] == [True, False, False], "before the first, none was best"
+    assert ["against the best" in _words(line, ()) for line in finished.curve] == [False, True, True]
     games = [path for generation in (1, 2) for path in games_of(finished, generation)]
     assert finished.played == sum(int(Positions.load(path).played) for path in games) + int(
         finished._positions_of_greedy().played
