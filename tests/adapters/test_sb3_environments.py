@@ -259,6 +259,20 @@ def test_a_network_of_another_game_is_refused():
         PiecePolicy(*spaces, lambda _: 1e-3)
 
 
+@pytest.mark.parametrize(
+    ("over", "below", "hint"),
+    [
+        ("greedy", None, "; the network is over greedy, so make the environment with over='greedy', which tells its"),
+        ("", "greedy", "; the environment tells the choice of a bot, so name that in piece_policy"),
+    ],
+)
+def test_a_network_over_a_bot_needs_an_environment_that_tells_its_choice(over, below, hint):
+    batch = batch_of(1, 3)
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8, over=over)
+    with pytest.raises(ValueError, match=hint):
+        SharedMaskablePPO(PiecePolicy, SharedSeatVecEnv(batch, below), policy_kwargs=network)
+
+
 def test_shared_play_learns_the_returns_of_all_seats():
     batch = batch_of(16, 3)
     network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)

@@ -69,8 +69,9 @@ class PiecePolicy(MaskableActorCriticPolicy):
             )
         inputs = NetworkInputs(layout, actions, seats, NetworkShape(width, tuple(hidden), rows, over))
         if observation_space.shape != (inputs.layout.size,):
+            hint = _choice_missing(inputs, observation_space.shape, over)
             raise ValueError(
-                f"the layout has {inputs.layout.size} entries, the observation space {observation_space.shape}"
+                f"the layout has {inputs.layout.size} entries, the observation space {observation_space.shape}{hint}"
             )
         if action_space.n != len(actions):
             raise ValueError(f"there are {len(actions)} actions, in the action space {action_space.n}")
@@ -202,6 +203,15 @@ class PiecePolicy(MaskableActorCriticPolicy):
             nothing = np.zeros((len(obs), self.action_space.n), np.int8)  # type: ignore[attr-defined]
             return th.from_numpy(learner.answer(self._checked(obs), nothing)[1][:, : self.valued_seats])
         return self.log_probs_and_values(obs, None)[1][:, : self.valued_seats]
+
+
+def _choice_missing(inputs: NetworkInputs, seen: tuple[int, ...] | None, over: str) -> str:
+    """What to do if network and environment are one entry apart because only one of them has a bot below."""
+    if over and seen == (inputs.layout.size - 1,):
+        return f"; the network is over {over}, so make the environment with over={over!r}, which tells its choice"
+    if not over and seen == (inputs.layout.size + 1,):
+        return "; the environment tells the choice of a bot, so name that in piece_policy(..., over=...)"
+    return ""
 
 
 def _as_masks(action_masks: Any, count: int) -> np.ndarray:
