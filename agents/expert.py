@@ -52,7 +52,7 @@ class Display:
 
     def __call__(self, status: Status) -> None:
         if status.line is not None:
-            self.console.print(_words(status.line, status.evaluations), highlight=False, soft_wrap=True)
+            self.console.print(_words(status.line, status.evaluations), highlight=False, markup=False, soft_wrap=True)
         results = ", ".join(f"{one.wins.mean:.0%} {one.against}" for one in status.evaluations)
         doing = f"generation {status.generation}, {status.doing}"
         self.progress.update(self.task, completed=status.done, doing=doing, results=results)
@@ -80,7 +80,9 @@ def main() -> int:
             display = Display(console)
             with cluster_at(config.ray, console, config.processes) as cluster, display.progress:
                 run = iterate(config, stop, display, cluster)
-    console.print(f"{run.out}: {run.generations} generations in {run.seconds / 60:.1f} minutes", soft_wrap=True)
+    console.print(
+        f"{run.out}: {run.generations} generations in {run.seconds / 60:.1f} minutes", markup=False, soft_wrap=True
+    )
     if run.fraction < 1:
         console.print("run the same command again to continue")
         return INTERRUPTED

@@ -30,7 +30,7 @@ def training_progress(console: Console) -> Progress:
     """Progress bars of training runs."""
     return Progress(
         TextColumn("{task.description}{task.fields[steps]}"), BarColumn(), TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(), TextColumn("{task.fields[results]}"), console=console, transient=True,
+        TimeRemainingColumn(), TextColumn("{task.fields[results]}", markup=False), console=console, transient=True,
     )  # fmt: skip
 
 
@@ -59,10 +59,11 @@ class Display:
                 f"length {status.mean_length:5.0f}   {_when(status)}"
                 + "   ".join(one.in_words for one in status.evaluations),
                 highlight=False,
+                markup=False,
                 soft_wrap=True,
             )
             if status.ratings and self.ratings:
-                self.console.print(f"{'':>19} {status.ratings}", highlight=False, soft_wrap=True)
+                self.console.print(f"{'':>19} {status.ratings}", highlight=False, markup=False, soft_wrap=True)
         self.progress.update(
             self.task,
             completed=status.fraction,

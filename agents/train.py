@@ -39,7 +39,9 @@ def main() -> int:
                 run = train(config, stop, display)
     share_of_games = run.env.env_seconds / run.seconds if run.seconds else 0.0
     console.print(
-        f"{run.out}: {run.steps:,} steps in {run.seconds / 60:.1f} minutes, {share_of_games:.1%} of it in the games"
+        f"{run.out}: {run.steps:,} steps in {run.seconds / 60:.1f} minutes, {share_of_games:.1%} of it in the games",
+        markup=False,
+        soft_wrap=True,
     )
     if run.fraction < 1:
         console.print("run the same command again to continue")

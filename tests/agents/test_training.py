@@ -23,7 +23,7 @@ from rich.console import Console
 
 import kepler_envs
 from agents import checkpoint
-from agents.evaluation import evaluate
+from agents.evaluation import Evaluation, evaluate
 from agents.expert_settings import ExpertConfig
 from agents.exploit import Exploit
 from agents.imitation import packed, unpacked
@@ -31,6 +31,7 @@ from agents.progress import Display
 from agents.run import Run, random_state, set_random_state, train
 from agents.run_folder import settings_as_json
 from agents.settings import PoolConfig, TrainConfig, command_line
+from agents.status import Status
 from kepler_envs import bots, registry
 from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import (
@@ -40,6 +41,7 @@ from kepler_envs.bots.networks.checkpoint import (
     trained_configurations,
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.tournament.standings import Share
 from tests.agents.comparing import equal
 from tests.effort import slow
 from tests.waiting import wait_until
@@ -122,6 +124,15 @@ def test_a_run_that_goes_on_says_when_it_was_evaluated(tmp_path):
     first, *others = [line for line in output.getvalue().splitlines() if "uniform" in line]
     assert "256 steps" in first and "after 0 steps: uniform" in first
     assert len(others) == 2 and not any("after" in line for line in others)
+
+
+def test_brackets_in_names_are_shown():
+    """Rich would read them as colours."""
+    output, sure = io.StringIO(), Share(1.0, 1.0, 1.0, 8)
+    opponent = Evaluation("net:runs/[red]/[/b]", sure, 50.0, sure)
+    status = Status(8, 1.0, 0.5, 8.0, 50.0, (opponent,), True, "ratings: net:runs/[red] 25.0")
+    Display(Console(file=output, width=200))(status)
+    assert "net:runs/[red]/[/b] 100.0%" in output.getvalue() and "ratings: net:runs/[red] 25.0" in output.getvalue()
 
 
 @pytest.mark.parametrize("seat", ["single", "pool"])
