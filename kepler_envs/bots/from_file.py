@@ -66,11 +66,11 @@ class BotFailed(BotError):
 
 
 def split(argument: str) -> tuple[Path, str]:
-    """Split ``my_bots.py:MyAgent`` into file and name. Raises BotError."""
+    """Split ``my_bots.py:MyAgent`` into file and name; a leading ~ is the home folder. Raises BotError."""
     file, colon, name = argument.rpartition(":")
     if not (colon and file and name.isidentifier()):
         raise BotError(f"python:{argument} must read python:FILE.py:NAME")
-    return Path(file), name
+    return Path(os.path.expanduser(file)), name
 
 
 def seeds_of(seed: int) -> tuple[int, int]:

@@ -74,6 +74,18 @@ def test_fingerprints_follow_the_files(tmp_path):
     assert bots.fingerprint(f"net:{tmp_path}") == best
 
 
+def test_paths_may_begin_with_the_home_folder(tmp_path, monkeypatch):
+    """No shell writes out the ~ behind a colon."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for spec in ("net:~/run.zip", "mcts:5,network=net:~/run.zip", "python:~/mine.py:Mine"):
+        with pytest.raises(BotError, match=f"there is no (checkpoint|file) {tmp_path}/"):
+            bots.load(spec, CONFIG)
+    with pytest.raises(BotError, match="there is no checkpoint ~nobody-here/run.zip"):
+        bots.load("net:~nobody-here/run.zip", CONFIG)
+    (tmp_path / "run.zip").write_bytes(b"weights")
+    assert bots.fingerprint("net:~/run.zip") == bots.fingerprint(f"net:{tmp_path}/run.zip") != ""
+
+
 def test_fingerprints_of_bots_without_files_do_not_look_into_the_present_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("best.zip", "last.zip", "results.zip"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -160,7 +161,11 @@ class OwnValue:
 
 
 def checkpoint_at(path: Path) -> Path:
-    """The checkpoint a path stands for: itself, or the best one in the folder of a run."""
+    """The checkpoint a path stands for: itself, or the best one in the folder of a run.
+
+    A leading ~ is the home folder: no shell writes it out behind a colon, as in ``net:~/runs/mine``.
+    """
+    path = Path(os.path.expanduser(path))
     return find_checkpoint(path) if path.is_dir() else path
 
 
