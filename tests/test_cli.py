@@ -18,10 +18,13 @@ from rich.console import Console
 
 import kepler_envs
 from kepler_envs import bots, describe, networks, registry
+from kepler_envs.bots.from_file import EXCEPTION, BotFailed
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.warmup import kernels as agent_kernels
 from kepler_envs.bots.warmup import network_kernels
 from kepler_envs.cli import main
-from kepler_envs.cli.common import parse_options
+from kepler_envs.cli.common import UsageError, parse_options
+from kepler_envs.cli.endings import exit_code
 from kepler_envs.cli.match import Match
 from kepler_envs.cli.stage import Frame, Stage
 from kepler_envs.cli.strength import MeasureStrength
@@ -29,7 +32,7 @@ from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine import batch, code_cache, one_game, playout, shared, warmup
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.replay import Replay, read_replay, verify
-from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.tournament.run import Tournament
 from kepler_envs.tournament.strength import Strength
 
@@ -771,6 +774,11 @@ def test_a_bot_that_answers_with_no_legal_id_is_named(answer, words, tmp_path, c
         f"    def act(self, decisions): return {answer}\n"
     )
     bot = f"python:{tmp_path / 'my.py'}:Bad"
-    assert main(["watch", GAME, "--players", "2", "--agents", bot, "--quiet", "--seed", "1"]) == 2
+    assert main(["watch", GAME, "--players", "2", "--agents", bot, "--quiet", "--seed", "1"]) == 1
     said = capsys.readouterr().err
     assert f"agent {bot}, player_" in said and words in said and said.count("\n") == 1
+
+
+def test_bots_that_break_a_command_off_end_it_with_another_code_than_bots_that_do_not_exist():
+    assert exit_code(BotFailed(EXCEPTION, "KeyError")) == exit_code(IllegalAction("no action id")) == 1
+    assert exit_code(BotError("no such bot")) == exit_code(UsageError("no such folder")) == 2

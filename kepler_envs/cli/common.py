@@ -33,6 +33,10 @@ class UsageError(Exception):
     """What the command line asks for is not possible; the message says what is."""
 
 
+class AgentFailed(Exception):
+    """An agent did not decide as the rules ask; the message says which one, and how."""
+
+
 @dataclass(frozen=True)
 class GameArguments:
     game: GameName

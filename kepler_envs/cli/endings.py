@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from kepler_envs.bots.from_file import BotFailed
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.cli.common import UsageError
+from kepler_envs.cli.common import AgentFailed, UsageError
 from kepler_envs.engine.game import ComponentError, OptionError
 from kepler_envs.engine.replay import ReplayError
 from kepler_envs.engine.snapshot import IllegalAction
@@ -15,6 +16,7 @@ from kepler_envs.web import WebError
 
 EXPECTED = (
     UsageError,
+    AgentFailed,
     UnknownGame,
     BrokenGame,
     BotError,
@@ -30,10 +32,12 @@ EXPECTED = (
 )
 """What may go wrong without a bug of ours: each becomes one line."""
 
+ON_THE_WAY = AgentFailed, BotFailed, IllegalAction, CheckError, WorkerError
+"""Those of them that come while games are played."""
+
 INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended
 
 
 def exit_code(problem: Exception) -> int:
-    """1 for what breaks long work off on its way (what was written before is there), 2 for what cannot be done as
-    asked."""
-    return 1 if isinstance(problem, CheckError | WorkerError) or getattr(problem, "errno", None) in NO_ROOM else 2
+    """1 for what breaks work off on its way (what was written before is there), 2 for what cannot be done as asked."""
+    return 1 if isinstance(problem, ON_THE_WAY) or getattr(problem, "errno", None) in NO_ROOM else 2

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from kepler_envs import bots
 from kepler_envs.bots.protocol import legal_ids
-from kepler_envs.cli.common import UsageError
+from kepler_envs.cli.common import AgentFailed, UsageError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.naming import agent_name
@@ -97,7 +97,7 @@ class Match:
             answer = bot.act(bots.TrustedDecisions(self._batch, self._row))
             (action,) = legal_ids(self._batch, self._row, answer)
         except (bots.BotError, IllegalAction) as problem:
-            raise UsageError(f"agent {bot.name}, {agent_name(self.seat)}: {problem}") from problem
+            raise AgentFailed(f"agent {bot.name}, {agent_name(self.seat)}: {problem}") from problem
         self.decide(int(action))
 
     def sentence(self, number: int, listener: int | None = None) -> str:
