@@ -143,3 +143,10 @@ def test_the_fit_is_the_one_of_choix(seats):
 def test_different_orders():
     orders, which = different_orders(np.array([[2, 0], [0, 1], [2, 0], [2, 2]]), 3)
     assert orders.tolist() == [[0, 1], [2, 0], [2, 2]] and which.tolist() == [1, 0, 1, 2]
+
+
+def test_many_agents_in_a_perfect_order_are_rated():
+    """Each of them meets its neighbours alone, so that what one game says reaches the ends slowly."""
+    agents = np.array([(number, number + 1) for number in range(99)] * 50)
+    found = fit(agents, np.tile([1, 2], (len(agents), 1)), 100)
+    assert np.all(np.diff(found) < 0)
