@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.bots.protocol import BotError, TrustedDecisions, check_decisions
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel
 from kepler_envs.engine.rng import GENERATOR
@@ -29,6 +29,7 @@ class CompiledBot:
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`."""
+        check_decisions(decisions)
         batch, rows = decisions.batch, np.ascontiguousarray(decisions.rows, np.int64)
         if batch.config.game is not self.policy.game:
             raise BotError(f"bot {self.name} was loaded for {self.policy.game.id}, and this is {batch.config.game.id}")

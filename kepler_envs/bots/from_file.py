@@ -148,7 +148,7 @@ class BotFromFile:
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`. Raises BotFailed. What comes back may be any numbers."""
-        check_plays(self.name, self._config, decisions.batch)
+        check_plays(self.name, self._config, decisions)
         states = self._resampled(decisions) if self._searches else b""
         rows = np.array(decisions.rows, np.int64)
         return self._ask("act", rows, decisions.seat, decisions.observation, decisions.action_mask, states)

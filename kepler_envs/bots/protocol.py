@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kepler_envs.engine.batch import SKIP, Batch
+from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 
@@ -142,13 +143,19 @@ def check_bot(bot: Any) -> None:
         )
 
 
-def check_plays(bot: str, loaded: Configuration, batch: Batch) -> None:
-    """Raise BotError unless a bot that was loaded for one configuration can play the games of a batch.
+def check_decisions(decisions: Any) -> None:
+    """Raise TypeError unless it is what a bot's ``act`` gets, as a batch or an observation is not."""
+    check_type("decisions", decisions, TrustedDecisions, "bots.TrustedDecisions(batch, rows) makes them")
+
+
+def check_plays(bot: str, loaded: Configuration, decisions: TrustedDecisions) -> None:
+    """Raise BotError unless a bot that was loaded for one configuration can decide in these games.
 
     Options may differ, as they do between training and evaluation. Numbers of players and cards may not: arrays have
     other sizes, and what was learned or searched would be of another game.
     """
-    played = batch.config
+    check_decisions(decisions)
+    played = decisions.config
     if played is loaded:
         return
     if (played.game, played.num_players) != (loaded.game, loaded.num_players):

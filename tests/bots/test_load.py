@@ -160,6 +160,16 @@ def test_fingerprints_name_the_version_of_rules_of_thumb(tmp_path, monkeypatch):
     assert bots.fingerprint("greedy", "kepler_3042") == bots.fingerprint("mcts:5", "kepler_3042") == "greedy-3"
 
 
+def test_bots_are_asked_about_decisions_not_about_a_batch():
+    batch = kepler_envs.Batch(CONFIG, 2, 1)
+    for spec in ("uniform", "mcts:3", "pool-v1"):
+        with pytest.raises(
+            TypeError,
+            match=r"^decisions must be a TrustedDecisions, not <Batch of .*; bots.TrustedDecisions\(batch, rows",
+        ):
+            bots.load(spec, CONFIG).act(batch)
+
+
 def test_rows_must_be_started():
     agent = bots.load("uniform", CONFIG)
     agent.start(np.arange(2), np.arange(2, dtype=np.uint64))

@@ -105,7 +105,7 @@ class CheckpointBot(NetworkBot):
 
     def ask(self, decisions: TrustedDecisions) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`NetworkBot.ask`. Raises BotError for games of another number of players, or with other cards."""
-        check_plays(self.name, self._config, decisions.batch)
+        check_plays(self.name, self._config, decisions)
         return super().ask(decisions)
 
 

@@ -104,7 +104,7 @@ class MctsBot:
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`."""
-        check_plays(self.name, self.config, decisions.batch)
+        check_plays(self.name, self.config, decisions)
         rows = [int(row) for row in decisions.rows]
         missing = [row for row in rows if row not in self._words]
         if missing:
