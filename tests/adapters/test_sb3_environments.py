@@ -13,7 +13,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.utils import explained_variance
-from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor, VecNormalize
 
 import kepler_envs
 from kepler_envs import bots
@@ -383,6 +383,15 @@ def test_observations_that_a_wrapper_changed_are_refused(kind, learner, compiled
         model.learn(32)
 
 
+def test_settings_of_a_network_that_would_change_nothing_are_refused():
+    batch = batch_of(2, 2)
+    settings = {**piece_policy(batch.config), "net_arch": [256], "activation_fn": th.nn.ReLU}
+    with pytest.raises(
+        TypeError, match=r"^PiecePolicy does not use activation_fn, net_arch; .* piece_policy\(config, "
+    ):
+        MaskablePPO(PiecePolicy, SeatVecEnv(batch), policy_kwargs=settings)
+
+
 def test_rewards_that_would_not_be_learned_from_are_refused():
     batch = batch_of(2, 2)
     network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
@@ -391,6 +400,33 @@ def test_rewards_that_would_not_be_learned_from_are_refused():
         SharedMaskablePPO(PiecePolicy, scaled, policy_kwargs=network)
     bare = VecMonitor(VecNormalize(SharedSeatVecEnv(batch), norm_obs=False, norm_reward=False))
     SharedMaskablePPO(PiecePolicy, bare, policy_kwargs=network, n_steps=16, batch_size=32).learn(32)
+
+    class Bonus(VecEnvWrapper):
+        def reset(self):
+            return self.venv.reset()
+
+        def step_wait(self):
+            seen, rewards, *others = self.venv.step_wait()
+            return seen, rewards + 1, *others
+
+    model = SharedMaskablePPO(PiecePolicy, Bonus(SharedSeatVecEnv(batch)), policy_kwargs=network, n_steps=16)
+    with pytest.raises(
+        ValueError, match=r"wrapper has changed rewards.* write rewards of your own into batch.reward, in"
+    ):
+        model.learn(32)
+
+
+def test_rewards_of_ones_own_are_learned_from():
+    class Bonus(SharedSeatVecEnv):
+        def step_wait(self):
+            seen, _, done, infos = super().step_wait()
+            self.batch.reward[:, 1] += 1
+            return seen, self.batch.reward[:, 0].copy(), done, infos
+
+    batch = batch_of(2, 2)
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
+    model = SharedMaskablePPO(PiecePolicy, Bonus(batch), policy_kwargs=network, n_steps=16, batch_size=32).learn(32)
+    assert (model.rollout_buffer.rewards.sum(2) == 1).all()  # the game's own sum to zero
 
 
 def test_a_model_goes_on_with_another_number_of_players(tmp_path):

@@ -44,8 +44,9 @@ def _figures(goal: Goal, judged: Judged) -> _Figures:
 class SharedMaskablePPO(MaskablePPO):
     """MaskablePPO on a :class:`SharedSeatVecEnv`: one network decides for every seat and learns from all of them.
 
-    The policy has to be a :class:`PiecePolicy`, because the values of all seats are learned. Rewards are those that the
-    games paid: wrappers around the environment do not change them. The arguments are
+    The policy has to be a :class:`PiecePolicy`, because the values of all seats are learned. Rewards are those of all
+    seats, in ``batch.reward``: ``learn`` raises ValueError if a wrapper around the environment changes what it returns.
+    For rewards of your own, write them there, in ``step_wait`` of a subclass of the environment. The arguments are
     MaskablePPO's. ``n_steps`` counts decisions per game, and timesteps count the learner's decisions.
     """
 
@@ -215,7 +216,13 @@ class SharedMaskablePPO(MaskablePPO):
     def _play(self, env: Any, games: SharedSeatVecEnv, actions: np.ndarray, rollout: SharedRolloutBuffer) -> None:
         """Make one decision in every game, and book what it paid into the rollout."""
         learned = int(games.learning.sum())
-        self._last_obs, _, dones, infos = env.step(actions)
+        self._last_obs, rewards, dones, infos = env.step(actions)
+        if not np.array_equal(rewards, games.batch.reward[:, 0]):
+            raise ValueError(
+                "a wrapper has changed rewards, and SharedMaskablePPO learns from what every seat was paid, so this "
+                "would change nothing; write rewards of your own into batch.reward, in step_wait of a subclass of "
+                "SharedSeatVecEnv"
+            )
         rollout.add_outcome(games.batch.reward, dones)
         self._last_episode_starts = dones
         self.num_timesteps += learned

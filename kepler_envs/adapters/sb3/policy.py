@@ -17,6 +17,9 @@ from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.engine.observation import Layout
 from kepler_envs.networks import draw
 
+OPTIMIZER = {"optimizer_class", "optimizer_kwargs"}
+"""What a policy uses of Stable-Baselines3's settings."""
+
 
 class PiecePolicy(MaskableActorCriticPolicy):
     """A :class:`~kepler_envs.adapters.pytorch.PieceNetwork` that plays.
@@ -36,9 +39,11 @@ class PiecePolicy(MaskableActorCriticPolicy):
         compiled: decide in compiled code, and learn in it if the network is on the processor. That is several times as
             fast as PyTorch's own operations, and equal but for rounding. For a network on another device, compiled code
             decides with a copy of its weights wherever observations are on the processor.
+        optimizer_class, optimizer_kwargs: as in Stable-Baselines3. Its other settings of a network, such as
+            ``net_arch``, would change nothing here.
 
     Raises:
-        TypeError: layout, actions or seats are missing.
+        TypeError: layout, actions or seats are missing, or there is a setting that would change nothing.
         ValueError: the spaces have other sizes.
 
     Attributes:
@@ -67,6 +72,11 @@ class PiecePolicy(MaskableActorCriticPolicy):
             raise TypeError(
                 "PiecePolicy needs layout, actions and seats of the game: policy_kwargs=piece_policy(config) gives them"
             )
+        if unused := sorted(kwargs.keys() - OPTIMIZER):
+            raise TypeError(
+                f"PiecePolicy does not use {', '.join(unused)}; its network is as piece_policy(config, width=..., "
+                "hidden=..., rows=...) says"
+            )
         inputs = NetworkInputs(layout, actions, seats, NetworkShape(width, tuple(hidden), rows, over))
         if observation_space.shape != (inputs.layout.size,):
             hint = _choice_missing(inputs, observation_space.shape, over)
@@ -84,7 +94,9 @@ class PiecePolicy(MaskableActorCriticPolicy):
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        return {**super()._get_constructor_parameters(), **self._made_of}
+        used = {*OPTIMIZER, "observation_space", "action_space", "lr_schedule"}
+        theirs = {name: value for name, value in super()._get_constructor_parameters().items() if name in used}
+        return {**theirs, **self._made_of}
 
     def _build(self, lr_schedule: Any) -> None:
         self.network = PieceNetwork(self._inputs)
