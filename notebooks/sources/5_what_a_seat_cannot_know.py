@@ -90,8 +90,9 @@ for action in order:
     print(f"{result.visits[action]:5} visits   value {result.values[action]:+.3f}   {config.actions.text(int(action))}")
 
 # %% [markdown]
-# Visits are what counts: the search returns to what looks good, so the best decision is the most visited one. The value
-# is the mean return of the games through it.
+# Visits are what counts: the search returns to what looks good, and plays the most visited decision. The value is the
+# mean return of the games through it. The most visited one need not have the highest: half of what a search believes
+# beforehand (`trust`, see below) goes to the choice of `greedy`, here the wormhole.
 #
 # ## Inside the tree
 #

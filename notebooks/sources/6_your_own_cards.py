@@ -111,15 +111,7 @@ for wild in (0, 4, 8):
     config = kepler_envs.load_game("kitten_adventurers").configure(
         4, components=f"wild_{wild}.toml", first_player="seat0"
     )
-    batch = kepler_envs.Batch(config, 2000, 3)
-    agent = bots.load("greedy", config)
-    rows = np.arange(2000)
-    agent.start(rows, rows.astype(np.uint64))
-    while rows.size:
-        actions = np.full(2000, batch.SKIP)
-        actions[rows] = agent.act(bots.TrustedDecisions(batch, rows))
-        batch.step(actions)
-        rows = np.flatnonzero(batch.episodes == 0)
+    batch = bots.play_games(bots.load("greedy", config), config, 2000, seed=3)
     won = batch.final_rank == 1
     share = (won / np.maximum(won.sum(1, keepdims=True), 1)).mean(0)
     print(f"{wild:10}   {share.round(3)}   +- {1.96 * np.sqrt(0.1875 / 2000):.3f}")
