@@ -276,15 +276,19 @@ def _check_legal(masks: np.ndarray, actions: np.ndarray, shares: np.ndarray) -> 
     Args:
         masks: int8 (N, A). actions: int64 (N, K). shares: float32 (N, K).
     """
-    if not (some := masks.any(1)).all():
-        raise ValueError(f"masks must have a legal action in each row; row {some.argmin()} has none")
-    illegal = (np.take_along_axis(masks, actions, 1) == 0) & (shares != 0)
-    if illegal.any():
-        row, place = np.argwhere(illegal)[0]
-        raise ValueError(
-            f"action {actions[row, place]} of row {row} is not legal there; legal: "
-            f"{', '.join(map(str, np.flatnonzero(masks[row])))}"
-        )
+    counts = shares != 0
+    illegal = counts & (np.take_along_axis(masks, actions, 1) == 0)
+    wrong = illegal.any(1)
+    idle = np.flatnonzero(~counts.any(1))  # all other rows have a legal action if they are not wrong already
+    wrong[idle] = ~masks[idle].any(1)
+    if not wrong.any():
+        return
+    row = wrong.argmax()
+    legal = np.flatnonzero(masks[row])
+    if not legal.size:
+        raise ValueError(f"masks must have a legal action in each row; row {row} has none")
+    action = actions[row, illegal[row].argmax()]
+    raise ValueError(f"action {action} of row {row} is not legal there; legal: {', '.join(map(str, legal))}")
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
