@@ -98,7 +98,7 @@ def test_a_traceback_begins_in_the_agent():
 
 
 def test_an_agent_that_fails_in_a_game_of_the_command_line_is_an_error(capsys):
-    assert main(["watch", GAME, "--agents", own("RaisesAtStart"), "--delay", "0"]) == 2
+    assert main(["watch", GAME, "--agents", own("RaisesAtStart"), "--delay", "0"]) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"kepler-envs: {own('RaisesAtStart')}: exception: Traceback") and said.endswith(
         "OSError: no model file\n\n"
