@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,12 +86,17 @@ def question(position: Snapshot) -> str:
     return asked if seat == agent_name(position.seat) else ""
 
 
+def _of_picture(position: Snapshot, name: str) -> Callable[..., Any] | None:
+    """What a game's picture.py may have, and need not have."""
+    return getattr(sys.modules[position.game.draw.__module__], name, None)
+
+
 def explanations(position: Snapshot) -> dict[int, str]:
     """Say what the words of legal actions leave open: which card, which planet, which player.
 
     A game says it in ``explain(state, config, actions)`` of its picture.py. Without that there is nothing to add.
     """
-    explain = getattr(sys.modules[position.game.draw.__module__], "explain", None)
+    explain = _of_picture(position, "explain")
     if explain is None or position.over:
         return {}
     return {
@@ -106,7 +111,7 @@ def seat_colours(position: Snapshot) -> list[str]:
     A game says it in ``seat_colours(state)`` of its picture.py. Without that the list is empty, and the page takes its
     own colours, which are like those of :mod:`kepler_envs.engine.panels`.
     """
-    found = getattr(sys.modules[position.game.draw.__module__], "seat_colours", None)
+    found = _of_picture(position, "seat_colours")
     return [] if found is None else found(position.state)
 
 

@@ -356,12 +356,21 @@ def test_nothing_sticks_out_and_words_are_readable(
                 assert page.evaluate(LOW_CONTRAST) == []
 
 
-LOW_CONTRAST = """
-() => {
-  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+CONTRAST = """
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
     .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const contrast = (...colours) => {
+    const [a, b] = colours.map(light).sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05);
+  };
+"""
+"""Of two colours, as WCAG defines it, each by its channels, 0..255."""
+
+LOW_CONTRAST = (
+    f"() => {{{CONTRAST}"
+    + """
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const ground = (element) => {
     const bar = element.parentElement.querySelector(":scope > .bar"); // of advice, behind the words of a move
     if (bar) return channels(getComputedStyle(bar).backgroundColor);
@@ -375,15 +384,13 @@ LOW_CONTRAST = """
   for (const element of document.querySelectorAll("body *:not(svg *)")) {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
     if (!own || !element.checkVisibility() || element.matches(":disabled")) continue;
-    const [a, b] = [light(channels(getComputedStyle(element).color)), light(ground(element))].sort((x, y) => y - x);
-    if ((a + 0.05) / (b + 0.05) < 4.5) {
-      const text = element.textContent.slice(0, 40);
-      low.push(`${element.tagName} ${text} ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
-    }
+    const found = contrast(channels(getComputedStyle(element).color), ground(element));
+    if (found < 4.5) low.push(`${element.tagName} ${element.textContent.slice(0, 40)} ${found.toFixed(2)}`);
   }
   return low;
 }
 """
+)
 
 
 TICKS = """async () => {
@@ -423,24 +430,23 @@ def test_a_page_is_told_the_colours_of_the_board(game: str) -> None:
     assert seat_colours(Snapshot.deal(registry.load_game("kitten_adventurers").configure(2), 1)) == []
 
 
-STROKES = """
-lines => {
+STROKES = (
+    f"lines => {{{CONTRAST}"
+    + """
   const brush = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-  const light = (colour) => {
+  const channels = (colour) => {
     brush.fillStyle = colour;
     brush.fillRect(0, 0, 1, 1);
-    return [...brush.getImageData(0, 0, 1, 1).data].slice(0, 3).map((c) => c / 255)
-      .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-      .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    return [...brush.getImageData(0, 0, 1, 1).data];
   };
-  const ground = light(getComputedStyle(lines[0].closest("section")).backgroundColor);
+  const ground = channels(getComputedStyle(lines[0].closest("section")).backgroundColor);
   return lines.map((line, seat) => {
-    const [a, b] = [light(getComputedStyle(line).stroke), ground].sort((x, y) => y - x);
     const made = getComputedStyle(line).getPropertyValue(`--seat-${seat}`);
-    return { contrast: (a + 0.05) / (b + 0.05), made };
+    return { contrast: contrast(channels(getComputedStyle(line).stroke), ground), made };
   });
 }
 """
+)
 
 
 def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
