@@ -213,7 +213,8 @@ def set_weights(policy: PiecePolicy, weights: Mapping[str, np.ndarray]) -> None:
 
 def continue_network(policy: PiecePolicy, path: Path) -> None:
     """Give a network the weights of a checkpoint, which may come from other numbers of players."""
-    policy.load_state_dict(load_policy(path, trained_configuration(read_description(path))).state_dict())
+    config = trained_configuration(read_description(path), str(path))
+    policy.load_state_dict(load_policy(path, config).state_dict())
 
 
 def parameter_count(policy: th.nn.Module) -> int:

@@ -76,7 +76,7 @@ def publish(request: Publish) -> Published:
     source = checkpoint_at(request.run)
     description = read_description(source)
     target = _target(request, description)
-    configs = _configurations(source, description)
+    configs = trained_configurations(description, str(source))
     originals = [checkpoint.load_policy(source, config) for config in configs]
     shape, whole = NetworkShape.from_json(description["network"]), checkpoint.half_precision(originals[-1])
     description = _published_description(description, source)
@@ -102,14 +102,6 @@ def publish(request: Publish) -> Published:
     if request.best:
         write_atomically(published.best_path(target.parent.name), f"{target.stem}\n".encode())
     return Published(target, len(content), {**description, "float16": compared})
-
-
-def _configurations(source: Path, description: Mapping[str, Any]) -> list[Configuration]:
-    """All games the network plays. Raises BotError, which names the file, if one of them cannot be set up."""
-    try:
-        return trained_configurations(description)
-    except BotError as problem:
-        raise BotError(f"{source}: {problem}") from problem
 
 
 def _why_not(agreement: float, dropped: int) -> str:

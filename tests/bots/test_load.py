@@ -268,7 +268,13 @@ def test_of_derived_fields_only_the_size_they_give_an_observation_matters():
     assert differing == {"observation_size", "digest"}
     for derived in (True, False):
         config = CONFIG.game.configure(4, derived=derived)
-        assert trained_configuration(game_facts(config)).observation.size == config.observation.size
+        assert trained_configuration(game_facts(config), "net.zip").observation.size == config.observation.size
+
+
+def test_a_checkpoint_of_a_game_that_there_is_not_is_named():
+    description = {**game_facts(CONFIG), "game": "chess-v1"}
+    with pytest.raises(BotError, match=r"^net\.zip: the game of the checkpoint cannot be set up here: "):
+        trained_configuration(description, "net.zip")
 
 
 def test_a_network_trained_to_win_plays_by_rank(tmp_path):

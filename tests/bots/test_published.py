@@ -104,7 +104,7 @@ def test_a_published_agent_is_small_complete_and_plays(name):
     curve = read_entries(path, [CURVE_FILE])[0].decode().splitlines()
     assert {"steps", "seconds"} < set(curve[0].split(",")) and len(curve) > 2
     assert "/tmp" not in json.dumps(description) and "/home" not in json.dumps(description)
-    for config in trained_configurations(description):
+    for config in trained_configurations(description, name):
         play_legally(bots.load(name, config), config)
 
 

@@ -47,16 +47,22 @@ def game_facts(config: Configuration) -> dict[str, Any]:
     return {**facts, "digest": digest_of(facts)}
 
 
-def trained_configuration(description: Mapping[str, Any]) -> Configuration:
+def trained_configuration(description: Mapping[str, Any], where: str) -> Configuration:
     """The games a checkpoint was trained for: with the most players and the last values it knows, and with default
-    rewards."""
-    return _configured(description, max(player_counts(description)), option_combinations(description)[-1])
+    rewards.
+
+    Raises BotError, which names the checkpoint by ``where``, if they cannot be set up.
+    """
+    return _configured(description, where, max(player_counts(description)), option_combinations(description)[-1])
 
 
-def trained_configurations(description: Mapping[str, Any]) -> list[Configuration]:
-    """All games a checkpoint was trained for, with default rewards, those with the most players last."""
+def trained_configurations(description: Mapping[str, Any], where: str) -> list[Configuration]:
+    """All games a checkpoint was trained for, with default rewards, those with the most players last.
+
+    Raises BotError as :func:`trained_configuration` does.
+    """
     return [
-        _configured(description, players, options)
+        _configured(description, where, players, options)
         for players in sorted(player_counts(description))
         for options in option_combinations(description)
     ]
@@ -69,7 +75,7 @@ def option_combinations(description: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(options, values, strict=True)) for values in product(*choices)]
 
 
-def _configured(description: Mapping[str, Any], players: int, options: Mapping[str, Any]) -> Configuration:
+def _configured(description: Mapping[str, Any], where: str, players: int, options: Mapping[str, Any]) -> Configuration:
     try:
         game = load_game(description["game"])
         config = game.configure(players, **options)
@@ -77,7 +83,7 @@ def _configured(description: Mapping[str, Any], players: int, options: Mapping[s
             return config
         return game.configure(players, **{**options, DERIVED: False})
     except (KeyError, TypeError, ValueError) as problem:
-        raise BotError(f"the game of the checkpoint cannot be set up here: {one_line(problem)}") from problem
+        raise BotError(f"{where}: the game of the checkpoint cannot be set up here: {one_line(problem)}") from problem
 
 
 def player_counts(description: Mapping[str, Any]) -> list[int]:
