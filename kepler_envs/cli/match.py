@@ -97,7 +97,8 @@ class Match:
             answer = bot.act(bots.TrustedDecisions(self._batch, self._row))
             (action,) = legal_ids(self._batch, self._row, answer)
         except (bots.BotError, IllegalAction) as problem:
-            raise AgentFailed(f"agent {bot.name}, {agent_name(self.seat)}: {problem}") from problem
+            what = str(problem).removeprefix(f"{bot.name}: ")  # bots from files name themselves
+            raise AgentFailed(f"agent {bot.name}, {agent_name(self.seat)}: {what}") from problem
         self.decide(int(action))
 
     def sentence(self, number: int, listener: int | None = None) -> str:
