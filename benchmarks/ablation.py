@@ -207,7 +207,7 @@ def as_table(asked: Ablation, rows: list[Row]) -> Table:
             f"{row.otherwise / row.decisions:.1%}" if row.decisions else "",
             f"{wins.mean:.1%}",
             f"{wins.low:.1%} .. {wins.high:.1%}",
-            f"{100 * gain.mean:+.1f} ({100 * gain.low:+.1f} .. {100 * gain.high:+.1f})" if row is not alone else "",
+            f"{100 * gain.mean:+z.1f} ({100 * gain.low:+z.1f} .. {100 * gain.high:+z.1f})" if row is not alone else "",
         ))  # fmt: skip
     config = asked.configuration()
     title = (

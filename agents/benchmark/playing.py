@@ -147,7 +147,7 @@ def measure(
     for line in played:
         write_lines(record, [line], Result)
         say(
-            f"  return {line.returns:+.3f} ({line.low:+.3f} .. {line.high:+.3f}), wins {line.wins:.1%}, "
+            f"  return {line.returns:+z.3f} ({line.low:+z.3f} .. {line.high:+z.3f}), wins {line.wins:.1%}, "
             f"{line.games:,} games"
         )
         left -= 1

@@ -134,7 +134,7 @@ def scale(path: Path = RESULTS) -> Table:
         for opponents, name in ((POOL, "pool"), ((SEARCH,), SEARCH)):
             found = [reference(lines, task, bot, opponents) for bot in (ZERO, ONE, IMITATION, SEARCH)]
             if found[0] is not None and found[1] is not None:
-                rows.append((_title(task), f"`{name}`", *(NOTHING if one is None else f"{one:+.3f}" for one in found)))
+                rows.append((_title(task), f"`{name}`", *(NOTHING if one is None else f"{one:+z.3f}" for one in found)))
     return ("game", "on all other seats", *(f"`{bot}`" for bot in (ZERO, ONE, IMITATION, SEARCH))), rows
 
 

@@ -157,7 +157,7 @@ def print_result(console: Console, position: Snapshot, names: Sequence[str]) -> 
     """
     ranks, scores, returns = position.results()
     rows = [
-        (ranks[seat], agent_name(seat), names[seat], scores[seat], f"{returns[seat]:+.3f}")
+        (ranks[seat], agent_name(seat), names[seat], scores[seat], f"{returns[seat]:+z.3f}")
         for seat in sorted(range(position.config.num_players), key=lambda seat: (ranks[seat], seat))
     ]
     columns = ("rank", "seat", "who", "score", "reward")

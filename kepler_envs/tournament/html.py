@@ -137,7 +137,9 @@ PAGE_FRAME = """<!DOCTYPE html>
 <style>{style}</style>
 </head>
 <body>
+<main>
 {body}
+</main>
 <script>//<![CDATA[
 {script}//]]></script>
 </body>
@@ -221,7 +223,7 @@ def seats_plot(found: Standings) -> str:
 
 
 def _rating(value: float, step: float) -> str:
-    return f"{value:+.{_decimals(step)}f}"
+    return f"{value:+z.{_decimals(step)}f}"
 
 
 def _percent(value: float, step: float) -> str:

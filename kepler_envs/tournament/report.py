@@ -140,8 +140,8 @@ def _leaderboard(found: Standings) -> Table:
     columns = ["agent", "rating", "95 %", "wins", "return", "rank", "score", "seats"]
     rows = [
         [
-            line.agent, f"{line.rating:+.0f}", f"{line.rating_low:+.0f} .. {line.rating_high:+.0f}",
-            f"{line.win_rate:.1%}", f"{line.mean_return:+.3f}", f"{line.mean_rank:.2f}",
+            line.agent, f"{line.rating:+z.0f}", f"{line.rating_low:+z.0f} .. {line.rating_high:+z.0f}",
+            f"{line.win_rate:.1%}", f"{line.mean_return:+z.3f}", f"{line.mean_rank:.2f}",
             f"{line.mean_score:.2f}", f"{line.seats:,}",
         ]
         for line in found.lines
@@ -162,7 +162,7 @@ def _metagame(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Table:
     for name, value in zip(names, evaluations, strict=True):
         shares = [f"{v.mean:.1%} ({v.low:.1%} .. {v.high:.1%})" for v in (value.alpha_rank, value.nash_mass)]
         average = value.nash_average
-        rows.append([name, *shares, f"{average.mean:+.3f} ({average.low:+.3f} .. {average.high:+.3f})"])
+        rows.append([name, *shares, f"{average.mean:+z.3f} ({average.low:+z.3f} .. {average.high:+z.3f})"])
     return Table(METAGAME, ["agent", "alpha-rank", "share in the equilibrium", "payoff against it"], rows)
 
 
@@ -184,7 +184,7 @@ def _cell(cell: Share | Margin | float | None) -> str:
     if isinstance(cell, Share):
         return f"{cell.mean:.1%} ({cell.low:.1%} .. {cell.high:.1%})"
     if isinstance(cell, Margin):
-        return f"{cell.mean:+.2f} ({cell.low:+.2f} .. {cell.high:+.2f})"
+        return f"{cell.mean:+z.2f} ({cell.low:+z.2f} .. {cell.high:+z.2f})"
     return f"{cell:.1%}"
 
 

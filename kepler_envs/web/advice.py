@@ -64,9 +64,9 @@ def _by_search(position: Snapshot, spec: str, asked: MctsConfig) -> dict[str, An
 def _by_network(position: Snapshot, spec: str) -> dict[str, Any]:
     network = Expectations(spec, position.config)
     probabilities, values = network.ask(position)
-    expected = f"it expects a return of {values[0]:+.2f}, from -1 to 1"
+    expected = f"it expects a return of {values[0]:+z.2f}, from -1 to 1"
     if network.shaped:
-        expected = f"it expects {values[0]:+.2f}: the return, from -1 to 1, and rewards for progress it learned from"
+        expected = f"it expects {values[0]:+z.2f}: the return, from -1 to 1, and rewards for progress it learned from"
     return _answer(position, spec, "probabilities", probabilities, expected)
 
 

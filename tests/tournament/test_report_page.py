@@ -19,6 +19,7 @@ from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay
 from kepler_envs.tournament import html, metagame, report
 from kepler_envs.tournament.html import PAGE, _ticks, pictures, short_names
+from kepler_envs.tournament.standings import Margin
 from tests.tournament.playing import own
 from tests.web.browsing import chromium, find_chromium, page_of
 
@@ -76,8 +77,8 @@ def test_the_tables_have_the_numbers_of_the_leaderboard(folder, tree):
         low, high = line["rating_low"], line["rating_high"]
         assert row[:4] == [
             line["agent"],
-            f"{line['rating']:+.0f}",
-            f"{low:+.0f} .. {high:+.0f}",
+            f"{line['rating']:+z.0f}",
+            f"{low:+z.0f} .. {high:+z.0f}",
             f"{line['win_rate']:.1%}",
         ]
         assert row[-1] == str(line["forfeits"])
@@ -97,10 +98,16 @@ def test_the_tables_have_the_numbers_of_the_leaderboard(folder, tree):
 
 def test_every_table_of_the_report_is_there(folder, tree):
     titles = [part.findtext("h2") for part in tree.iter("section")]
+    assert [part.tag for part in tree.find("body")] == ["main", "script"]  # readers for the blind jump to main
     expected = 7 if metagame.is_installed() else 6
     assert len(set(titles)) == len(titles) and len(list(tree.iter("table"))) == expected
     if not metagame.is_installed():
         assert metagame.MISSING in "".join(tree.itertext())
+
+
+def test_what_rounds_to_nothing_has_no_minus():
+    assert report._cell(Margin(-0.001, -0.006, 0.004, 9)) == "+0.00 (-0.01 .. +0.00)"
+    assert html._rating(-0.04, 0.1) == "+0.0"
 
 
 def test_plots_have_a_mark_for_each_agent_and_seat(tree):

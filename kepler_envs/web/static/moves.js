@@ -2,6 +2,8 @@
 import { inFull } from "./board.js";
 import { make, once } from "./dom.js";
 
+const signed = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero" });
+
 export class Moves {
   /** `pick(action)`: null for a list to read only; `point(ids)`: what the mouse is on. */
   constructor(pick = null, point = () => {}) {
@@ -58,7 +60,7 @@ export class Moves {
     }
     if (this.pick) parts.push(make("span", { class: "key" }, number < 9 ? `${number + 1}` : ""));
     parts.push(make("span", { class: "words" }, action.words), action.more ? make("span", { class: "more faint" }, action.more) : "");
-    if (row) parts.push(make("span", { class: "share" }, `${(100 * row.share).toFixed(row.share && row.share < 0.1 ? 1 : 0)} %${typeof row.value === "number" ? `  ${row.value >= 0 ? "+" : ""}${row.value.toFixed(2)}` : ""}`));
+    if (row) parts.push(make("span", { class: "share" }, `${(100 * row.share).toFixed(row.share && row.share < 0.1 ? 1 : 0)} %${typeof row.value === "number" ? `  ${signed.format(row.value)}` : ""}`));
     const kind = action.id === this.taken ? "move taken" : "move";
     if (!this.pick) return make("div", { class: kind }, ...parts);
     return make("button", { type: "button", class: kind, onclick: once(() => this.pick(action.id)), onpointerenter: () => this.point([action.id]),
