@@ -42,7 +42,7 @@ class PositionNetwork(Protocol):
 
 
 class DivergedError(ArithmeticError):
-    """What a network computes is no finite number any more, so it cannot decide."""
+    """What a network computes is no finite number any more, so it cannot decide or learn."""
 
 
 def check_array(name: str, array: np.ndarray, words: str, dtypes: Sequence[Any], shape: tuple[int, ...]) -> None:

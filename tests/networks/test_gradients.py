@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from kepler_envs.adapters.pytorch import CompiledLearner, Goal, PieceNetwork, To
 from kepler_envs.adapters.pytorch.compiled import ENOUGH_TO_LEARN
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
+from kepler_envs.networks import DivergedError
 from kepler_envs.networks.simd import (
     BLOCK,
     add_product,
@@ -264,6 +266,18 @@ def test_clipped_gradients_are_those_of_pytorch(most, kind):
     assert (norm > most) == (most < 1)
     for one, right in zip(network.parameters(), expected, strict=True):
         np.testing.assert_allclose(one.grad, right, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [CompiledLearner, TorchLearner])
+@pytest.mark.parametrize("weight", [1e30, math.nan])
+def test_gradients_without_a_norm_are_told_of(weight, kind):
+    """Clipped to a share of infinity, they would be 0: a run would go on and learn nothing."""
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 40)
+    learner = kind(network_of(inputs))
+    learner.learn(observations, masks, chosen_actions(masks), Goal(np.ones((40, inputs.seats), np.float32), weight))
+    with pytest.raises(DivergedError, match="^the gradients are too large for float32, or no finite numbers any more"):
+        learner.clip_gradients(0.5)
 
 
 def test_it_learns_as_pytorch_does():

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch as th
 
-from kepler_envs.adapters.pytorch.goal import Goal
+from kepler_envs.adapters.pytorch.goal import Goal, check_norm
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.adapters.pytorch.threads import torch_threads
 from kepler_envs.networks import CompiledNetwork, check_array
@@ -117,8 +117,13 @@ class CompiledLearner:
         """Scale the gradients that :meth:`learn` has set to a norm of ``most`` if it is larger.
 
         That is what ``torch.nn.utils.clip_grad_norm_`` does, which visits each array of weights by itself.
+
+        Raises:
+            DivergedError: the norm is not finite.
         """
-        norm = float(np.sqrt(self._learned @ self._learned))
+        with np.errstate(over="ignore", invalid="ignore"):
+            norm = float(np.sqrt(self._learned @ self._learned))
+        check_norm(norm)
         if norm > most:
             self._learned *= FLOAT.type(most / (norm + 1e-6))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import torch as th
 from torch.nn import functional as F
+
+from kepler_envs.networks import DivergedError
 
 
 @dataclass(frozen=True)
@@ -69,3 +72,12 @@ class Goal:
         ratio = (told - before).exp()
         clipped = ratio.clamp(1 - self.clip_range, 1 + self.clip_range)
         return -th.min(advantages * ratio, advantages * clipped).mean()
+
+
+def check_norm(norm: float) -> None:
+    """Raise DivergedError if the norm of the gradients is not finite: clipped, they would teach nothing."""
+    if not math.isfinite(norm):
+        raise DivergedError(
+            "the gradients are too large for float32, or no finite numbers any more; use a lower learning rate, or "
+            "smaller weights in the loss"
+        )

@@ -11,7 +11,7 @@ import numpy as np
 import torch as th
 
 from kepler_envs.adapters.pytorch.compiled import CompiledLearner
-from kepler_envs.adapters.pytorch.goal import Goal
+from kepler_envs.adapters.pytorch.goal import Goal, check_norm
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.networks.gradients import Judged
 
@@ -74,7 +74,7 @@ class TorchLearner:
 
     def clip_gradients(self, most: float) -> None:
         """See :meth:`CompiledLearner.clip_gradients`."""
-        th.nn.utils.clip_grad_norm_(self.network.parameters(), most)
+        check_norm(float(th.nn.utils.clip_grad_norm_(self.network.parameters(), most)))
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`CompiledLearner.answer`."""
