@@ -6,7 +6,6 @@ far. If it is not worse, it becomes the best one, plays in the next games, and m
 Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018).
 
 The folder of a run holds
-
 * games/GENERATION/*.npz: positions of the games, written a file at a time;
 * best.zip: the best network, which plays as net:FOLDER;
 * last.zip: everything needed to continue, which plays as net:FOLDER/last.zip;

@@ -31,11 +31,15 @@ class ExpertConfig:
     """Folder of the run; default runs/GAME-PLAYERSp-expert. If it holds a run, that run continues."""
     generations: Annotated[int | None, optional("N")] = None
     """Stop after this many generations (games, learning, judging); 8 without any budget."""
-    steps: Annotated[int | None, optional("N")] = None
-    """Stop before the games have more decisions than this, including those of greedy that are imitated first.
-
-    The next games are expected to be as long as the last ones. Nothing is known of the first; they are played anyway.
-    """
+    steps: Annotated[
+        int | None,
+        optional(
+            "N",
+            help="Stop before the games have more decisions than this, including those of greedy that are imitated "
+            "first. The next games are expected to be as long as the last ones. Nothing is known of the first; they "
+            "are played anyway.",
+        ),
+    ] = None
     minutes: Annotated[float | None, optional("M")] = None
     """Begin no generation after this many minutes."""
     players: Annotated[int | str | None, optional("N")] = None
@@ -48,16 +52,20 @@ class ExpertConfig:
     """Number of processes that play games."""
     ray: OnRay = None
     """Play games on a Ray cluster: at ADDRESS, or on this machine, started with --processes cores if none runs."""
-    start: Annotated[str | None, optional("SPEC")] = None
-    """Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Without one, the network first
-    imitates greedy."""
+    start: Annotated[
+        str | None,
+        optional(
+            "SPEC",
+            help="Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Without one, the "
+            "network first imitates greedy.",
+        ),
+    ] = None
     over: Annotated[Literal["greedy"] | None, optional("greedy", aliases=["--from"])] = None
     """Bot whose choice the network sees. It starts at that strength and learns where to deviate."""
     teacher_positions: int = 200_000
     """Decisions of greedy to imitate first, without --start."""
     dagger: int = 1
-    """Generations after the imitation that learn greedy's choices where the network itself plays (DAgger), without
-    --start and --over."""
+    """Generations that learn greedy's choices where the network itself plays (DAgger), without --start and --over."""
     games: int = 1024
     """Games per generation, of all player counts together."""
     search: str = "100"
@@ -86,9 +94,13 @@ class ExpertConfig:
     """Units of the further layers, which policy and value each have for themselves."""
     rows: int = 32
     """Numbers that the network computes per row of the tables. With 0 it does not look at single rows."""
-    eval_games: int = 400
-    """Evaluation games per generation: for each player count against uniform and against greedy each, and for each
-    player count and combination of options against the best network."""
+    eval_games: Annotated[
+        int,
+        tyro.conf.arg(
+            help="Evaluation games per generation: for each player count against uniform and against greedy each, and "
+            "for each player count and combination of options against the best network."
+        ),
+    ] = 400
     gate: float = 1.0
     """A network becomes the best one if it wins at least this many times an equal share against the one before."""
 

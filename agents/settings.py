@@ -76,8 +76,7 @@ class TrainConfig:
     game: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[GAME]")] = "kitten_adventurers"
     """Name or id of the game."""
     out: Annotated[Path | None, optional("FOLDER")] = None
-    """Folder of the run; default runs/GAME-PLAYERSp-SEAT. Continues a run that is there, which runs its pickled
-    code."""
+    """Folder of the run; default runs/GAME-PLAYERSp-SEAT. A run that is there continues; its pickled code is run."""
     trust_folder: bool = False
     """Continue a run even if its folder or last.zip belongs to another user or others may write to it."""
     steps: Annotated[int | None, optional("N")] = None
@@ -90,17 +89,24 @@ class TrainConfig:
     """Option of the game. With several values, level=1,2, one network learns every combination."""
     seed: int = 0
     """Seed of games, network and sampling. On one thread, the same seed gives the same run."""
-    seat: Literal["shared", "single", "pool"] = "shared"
-    """shared: the network plays and learns from every seat. single: it plays one, `opponent` the others.
-
-    pool: it plays one, and its present self, its snapshots and sparring partners play the others.
-    """
+    seat: Annotated[
+        Literal["shared", "single", "pool"],
+        tyro.conf.arg(
+            help="shared: the network plays and learns from every seat. single: it plays one, `opponent` the others. "
+            "pool: it plays one, and its present self, its snapshots and sparring partners play the others."
+        ),
+    ] = "shared"
     opponent: str = "uniform"
     """The bot on all other seats with --seat single (uniform, greedy, mcts:1000, net:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
-    start: Annotated[str | None, optional("SPEC")] = None
-    """Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Player counts may differ. A
-    strong network needs a lower learning rate, such as 3e-4."""
+    start: Annotated[
+        str | None,
+        optional(
+            "SPEC",
+            help="Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Player counts may "
+            "differ. A strong network needs a lower learning rate, such as 3e-4.",
+        ),
+    ] = None
     over: Annotated[Literal["greedy"] | None, optional("greedy", aliases=["--from"])] = None
     """Bot whose choice the network sees. It starts at that strength and learns where to deviate."""
     teacher: Annotated[str | None, optional("SPEC")] = None

@@ -35,8 +35,7 @@ class Settings:
     quick: bool = False
     """Take short and few samples: for a first look, not for figures to quote."""
     record: Annotated[Path | None, optional("FILE")] = None
-    """Write the run to this file, with release, commit, machine and date; with --only, replace rows of it. Pages quote
-    docs/figures.json."""
+    """Write the run to this file, which pages quote if it is docs/figures.json; with --only, replace rows of it."""
 
 
 @dataclass(frozen=True)

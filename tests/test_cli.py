@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import signal
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -580,6 +582,26 @@ def test_help_says_what_is_left_out_in_words(command, capsys):
     assert main([command, "--help"]) == 0
     words = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "None" not in words and "(default: )" not in words
+
+
+def test_words_of_options_are_no_longer_than_a_line():
+    """tyro keeps the line breaks of a field's docstring: ``arg(help=...)`` takes what is longer."""
+    root = Path(kepler_envs.__file__).parents[1]
+    files = [file for folder in ("agents", "benchmarks", "kepler_envs/cli") for file in (root / folder).rglob("*.py")]
+    classes = [
+        one
+        for text in map(Path.read_text, files)
+        if "tyro" in text or "cli.common" in text
+        for one in ast.walk(ast.parse(text))
+        if isinstance(one, ast.ClassDef)
+    ]
+    words = [
+        below.value.value
+        for one in classes
+        for above, below in pairwise(one.body)
+        if isinstance(above, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+    ]
+    assert len(words) > 150 and [text for text in words if "\n" in text] == []
 
 
 def test_options_are_numbers_where_they_read_as_one():

@@ -82,8 +82,7 @@ class Run:
     threads: int = 1
     """Threads of each learner."""
     processes: int = 1
-    """Number of seeds that train side by side, and of pairings that are played side by side. Agents and games are the
-    same as one after the other."""
+    """Seeds that train side by side, and pairings played side by side. Agents and games are the same as with 1."""
     games: int = GAMES
     """Games of each agent against each bot of the pool."""
     search_games: int = SEARCH_GAMES
@@ -231,8 +230,7 @@ class Attack:
     decisions: int = ATTACKER_DECISIONS
     """Decisions of each attacker in training."""
     games: int = GAMES
-    """Games that choose the best attacker. The result comes from as many others. Half as many choose the best
-    checkpoint of each."""
+    """Games of the result, and of the choice of the best attacker. Half as many choose the checkpoint of each."""
     out: Path = Path("runs/attacks")
     """Folder for the attackers."""
     record: Path = ATTACKS
