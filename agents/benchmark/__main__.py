@@ -24,7 +24,7 @@ from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
-from tyro.conf import Positional, arg
+from tyro.conf import FlagCreatePairsOff, Positional, arg
 
 from agents.allowed import need
 from agents.benchmark.entry import check, read_entry
@@ -60,7 +60,6 @@ from kepler_envs.records import write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
 STOPPING = "stopping after this update or these games; press again to stop at once"
-TrustFolder = Annotated[bool, tyro.conf.FlagCreatePairsOff]
 Folders = Annotated[Positional[tuple[Path, ...]], arg(metavar="FOLDER [FOLDER ...]", help_behavior_hint="(required)")]
 
 
@@ -89,13 +88,13 @@ class Run:
     """Games of each agent against the search. 0 leaves the search out."""
     out: Path = Path("runs/benchmark")
     """Folder for the entries, which can be handed in, and for the state of training."""
-    replace: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    replace: bool = False
     """Remove other agents that the record has in this row, with their curves."""
     record: Path = RESULTS
     """The record of results, a CSV file."""
     curves: Path = CURVES
     """The record of learning curves, a CSV file."""
-    trust_folder: TrustFolder = False
+    trust_folder: bool = False
     """Continue runs even if their folders belong to another user or others may write to them."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
@@ -168,7 +167,7 @@ class Measure:
     """Games of each agent against each bot of the pool."""
     search_games: int = SEARCH_GAMES
     """Games of each agent against the search. 0 leaves the search out."""
-    replace: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    replace: bool = False
     """Remove other agents that the record has under the same name, with their curves."""
     processes: int = 1
     """Number of pairings that are played side by side. Their games are the same as one after the other."""
@@ -235,7 +234,7 @@ class Attack:
     """Folder for the attackers."""
     record: Path = ATTACKS
     """The record of results, a CSV file."""
-    trust_folder: TrustFolder = False
+    trust_folder: bool = False
     """Continue attackers even if their folders belong to another user or others may write to them."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
@@ -305,7 +304,7 @@ class Exact:
 class Report:
     """Print the tables of the records, and write docs/benchmark.md and its picture."""
 
-    page: Annotated[bool, tyro.conf.FlagCreatePairsOff] = True
+    page: bool = True
     """Write the page. Without it, only print."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
@@ -351,7 +350,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The command line; the exit code."""
     console = make_console()
     with plain_ending():
-        command = tyro.cli(COMMANDS, args=argv, prog="python -m agents.benchmark", description=__doc__)
+        command = tyro.cli(
+            COMMANDS,
+            args=argv,
+            prog="python -m agents.benchmark",
+            description=__doc__,
+            config=(FlagCreatePairsOff,),
+        )
         _check_settings(command)
         with stop_on_signals(console, STOPPING) as stop:
             return command.run(console, stop)
