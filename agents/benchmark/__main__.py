@@ -304,8 +304,8 @@ class Exact:
 class Report:
     """Print the tables of the records, and write docs/benchmark.md and its picture."""
 
-    page: bool = True
-    """Write the page. Without it, only print."""
+    page: Annotated[bool, arg(help_behavior_hint="")] = True
+    """Only print the tables, and leave the page and its picture as they are."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
         """Print and write, without measuring anything."""
