@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from tyro.conf import FlagCreatePairsOff
+
 from kepler_envs.cli.common import optional
 
 GAME = "kitten_adventurers"
@@ -30,9 +32,9 @@ class Settings:
     """Most minutes that each network of `imitation` learns."""
     games: int = 2000
     """Games that each network of `imitation` plays against greedy."""
-    only: tuple[str, ...] = ()
+    only: Annotated[tuple[str, ...], optional("PART ...")] = ()
     """Names of the parts to measure. Without it, all but the long ones."""
-    quick: bool = False
+    quick: Annotated[bool, FlagCreatePairsOff] = False
     """Take short and few samples: for a first look, not for figures to quote."""
     record: Annotated[Path | None, optional("FILE")] = None
     """Write the run to this file, which pages quote if it is docs/figures.json; with --only, replace rows of it."""

@@ -1,13 +1,5 @@
 """Train methods, check and measure entries, and write the tables of the benchmark.
 
-    run GAME METHOD     train a method in a game from five seeds, then measure it
-    check FOLDER        say what is wrong with an entry that somebody handed in
-    measure FOLDER      play the agents of an entry and add them to the record
-    references          measure the bots that define the score
-    attack              measure how exploitable the published networks are
-    exact               compute NashConv in reduced games
-    report              write docs/benchmark.md from the records
-
 Commands that train or play continue where they were interrupted; exact keeps its lines, but begins again.
 docs/benchmark.md says what is measured.
 """
@@ -55,7 +47,7 @@ from agents.benchmark.protocol import (
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from agents.ending import INTERRUPTED, plain_ending
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.cli.common import GameName
+from kepler_envs.cli.common import GameName, optional
 from kepler_envs.records import write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
@@ -198,7 +190,7 @@ class Measure:
 class References:
     """Measure the bots that define the score, the rest of the pool, and the search."""
 
-    only: tuple[str, ...] = ()
+    only: Annotated[tuple[str, ...], optional("GAME ...")] = ()
     """Names or ids of games. Without it, all games."""
     games: int = GAMES
     """Games of each bot against each bot of the pool."""
@@ -220,9 +212,9 @@ class References:
 class Attack:
     """Attack published networks with the same budget. The best of several attackers counts."""
 
-    agents: tuple[str, ...] = ()
+    agents: Annotated[tuple[str, ...], optional("AGENT ...")] = ()
     """Bots to attack, such as bc-v1 or greedy, in all games that they play. Without it, every published network."""
-    only: tuple[str, ...] = ()
+    only: Annotated[tuple[str, ...], optional("GAME ...")] = ()
     """Names or ids of games. Without it, all games."""
     attackers: int = ATTACKERS
     """Number of attackers per bot, with seeds 0, 1, ... and a high, a middle and a low learning rate in turn."""
@@ -264,7 +256,7 @@ class Exact:
     Ctrl-C keeps the lines that are finished. The same command begins again.
     """
 
-    only: tuple[str, ...] = ()
+    only: Annotated[tuple[str, ...], optional("GAME ...")] = ()
     """Names of games. Without it, all reduced games."""
     iterations: int = CFR_ITERATIONS
     """Iterations of CFR."""

@@ -14,6 +14,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from rich.console import Console
 
 import kepler_envs
 from agents import checkpoint
+from agents.benchmark.__main__ import COMMANDS
 from agents.evaluation import Evaluation, evaluate
 from agents.expert_settings import ExpertConfig
 from agents.exploit import Exploit
@@ -548,8 +550,9 @@ def test_one_opponent_of_given_seats_plays_one_configuration(tmp_path):
         Run(replace(SOLO, seat="single", out=tmp_path))
 
 
-@pytest.mark.parametrize("settings", [TrainConfig, ExpertConfig, Exploit])
+@pytest.mark.parametrize("settings", [TrainConfig, ExpertConfig, Exploit, *get_args(COMMANDS)])
 def test_help_says_what_is_left_out_in_words(settings, capsys):
     with pytest.raises(SystemExit):
         tyro.cli(settings, args=["--help"])
-    assert "None" not in capsys.readouterr().out
+    words = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "None" not in words and "(default: )" not in words
