@@ -17,7 +17,7 @@ from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.observation import Layout
 from kepler_envs.printable import counted
+
+if TYPE_CHECKING:
+    from kepler_envs.engine.drawing import Drawing
 
 RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 """The values of a state's field ``end``."""
@@ -238,7 +241,7 @@ class Game:
     make_actions: Callable[[np.void], ActionSet]
     make_observation: Callable[[np.void], Layout]
     info: Callable[[np.void, np.void, int], dict[str, Any]]
-    draw: Callable[..., Any]
+    draw: Callable[[np.void, Configuration, int | None], Drawing]
     text: Callable[..., str]
     scope: Scope
     full_text: Callable[[np.void, Configuration, int], str] = open_text
@@ -272,7 +275,7 @@ class Game:
         """The name with the version, such as ``kitten_adventurers-v1``."""
         return f"{self.name}-v{self.version}"
 
-    def node_of(self, state: Any) -> Any:
+    def node_of(self, state: Any) -> IntEnum:
         """The node at which a state stands. Raises ValueError if the rules have written a number that is none."""
         number = int(state["node"])
         try:

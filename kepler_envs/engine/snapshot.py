@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kepler_envs.engine import one_game
 from kepler_envs.engine.checks import check_integer, check_row, check_seat, check_type, check_view, is_integer
-from kepler_envs.engine.game import RUNNING, Configuration, record_array, records_from_bytes
+from kepler_envs.engine.game import RUNNING, Configuration, Game, record_array, records_from_bytes
 from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.printable import counted
+
+if TYPE_CHECKING:
+    from kepler_envs.engine.drawing import Drawing
 
 
 class IllegalAction(ValueError):
@@ -88,7 +92,7 @@ class Snapshot:
         return f"<Snapshot {self.config.label}, after {counted(int(self.state['decisions']), 'decision')}, {now}>"
 
     @property
-    def game(self) -> Any:
+    def game(self) -> Game:
         """The :class:`Game` that is played."""
         return self.config.game
 
@@ -107,7 +111,7 @@ class Snapshot:
         return int(self.state["seat"])
 
     @property
-    def node(self) -> Any:
+    def node(self) -> IntEnum:
         """The node that waits for a decision."""
         return self.config.game.node_of(self.state)
 
@@ -195,7 +199,7 @@ class Snapshot:
         action = check_integer("action", action, 0, len(self.config.actions) - 1)
         return self.config.game.public_text(self.state, self.config, action)
 
-    def drawing(self, seat: int | None = None) -> Any:
+    def drawing(self, seat: int | None = None) -> Drawing:
         """The position as a Drawing (``.svg()``, ``.rgb()``)."""
         return self.config.game.draw(self.state, self.config, check_view(seat, self.config.num_players))
 
