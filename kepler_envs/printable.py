@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 KEPT = "\n\t"
 """Control characters that only lay text out."""
+DOTS = "..."
+"""What stands for letters that are left out."""
 
 
 def printable(text: str) -> str:
@@ -42,4 +44,20 @@ def printable_name(name: str) -> str:
 def one_line(problem: object) -> str:
     """The message of an error, printable, on one line of at most 300 letters. Without one it is the error's type."""
     words = printable_name(" ".join(str(problem).split())) or type(problem).__name__
-    return words if len(words) <= 300 else words[:297] + "..."
+    return words if len(words) <= 300 else words[:297] + DOTS
+
+
+def short_names(names: Sequence[str], letters: int) -> list[str]:
+    """Shorten names in the middle to at most ``letters`` letters. Different names stay different."""
+    for head in sorted(range(letters - 2), key=lambda head: abs(head - letters // 2)):
+        short = [_without_middle(name, head, letters) for name in names]
+        if len(set(short)) == len(set(names)):
+            return short
+    number = {name: f"#{place}" for place, name in enumerate(dict.fromkeys(names), 1)}
+    room = letters - max(map(len, number.values())) - 1
+    return [f"{number[name]} {_without_middle(name, room // 2, room)}" for name in names]
+
+
+def _without_middle(name: str, head: int, letters: int) -> str:
+    tail = letters - len(DOTS) - head
+    return name if len(name) <= letters else name[:head] + DOTS + name[len(name) - tail :]

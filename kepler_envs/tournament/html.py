@@ -12,7 +12,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, read_replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.files import write_atomically
-from kepler_envs.printable import printable, printable_name
+from kepler_envs.printable import printable, printable_name, short_names
 from kepler_envs.tournament.report import (
     FORFEITS,
     LEADERBOARD,
@@ -213,7 +213,8 @@ def _heat(heat: float | None) -> str:
 def ratings_plot(found: Standings) -> str:
     """Plot each agent's rating with its interval."""
     rows = [(line.agent, line.rating, line.rating_low, line.rating_high) for line in found.lines]
-    return _intervals(rows, 0.0, f"rating, 0 = {found.anchor}", _rating, finest=1.0)
+    (anchor,) = short_names([found.anchor], 2 * NAME_LETTERS)
+    return _intervals(rows, 0.0, f"rating, 0 = {anchor}", _rating, finest=1.0)
 
 
 def seats_plot(found: Standings) -> str:
@@ -285,25 +286,6 @@ def _plot(width: float, height: float, label: str, parts: Sequence[str]) -> str:
         f'<div class="wide"><svg class="plot" role="img" aria-label="{escape(label)}" viewBox="0 0 {width} {height}">\n'
         f"{inside}\n</svg></div>"
     )
-
-
-def short_names(names: Sequence[str], letters: int) -> list[str]:
-    """Shorten names in the middle to at most ``letters`` letters. Different names stay different."""
-    for head in sorted(range(letters - 2), key=lambda head: abs(head - letters // 2)):
-        short = [_without_middle(name, head, letters) for name in names]
-        if len(set(short)) == len(set(names)):
-            return short
-    number = {name: f"#{place}" for place, name in enumerate(dict.fromkeys(names), 1)}
-    room = letters - max(map(len, number.values())) - 1
-    return [f"{number[name]} {_without_middle(name, room // 2, room)}" for name in names]
-
-
-def _without_middle(name: str, head: int, letters: int) -> str:
-    tail = letters - len(DOTS) - head
-    return name if len(name) <= letters else name[:head] + DOTS + name[len(name) - tail :]
-
-
-DOTS = "..."
 
 
 def _ticks(low: float, high: float) -> list[float]:

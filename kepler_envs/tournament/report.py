@@ -18,7 +18,7 @@ from rich.console import Console
 from kepler_envs.bots.networks import CURVE_FILE
 from kepler_envs.engine.game import Configuration
 from kepler_envs.files import write_atomically
-from kepler_envs.printable import counted, printable_name
+from kepler_envs.printable import counted, printable_name, short_names
 from kepler_envs.terminal import grid
 from kepler_envs.tournament.metagame import MISSING, Evaluation
 from kepler_envs.tournament.ratings import IMAGINARY_WINS
@@ -333,6 +333,10 @@ NOT_THE_SAME = "played by itself, this game came out otherwise than in the ledge
 # ---------------------------------------------------------------- pictures
 
 
+LABEL_LETTERS = 36
+"""Longest name of an agent beside a bar, or in a legend: half the width of the picture."""
+
+
 def draw_ratings(found: Standings, title: str, path: Path) -> None:
     """Draw the ratings as bars with intervals, the best agent on top."""
     from matplotlib.figure import Figure
@@ -342,9 +346,11 @@ def draw_ratings(found: Standings, title: str, path: Path) -> None:
     for place, line in enumerate(reversed(found.lines)):
         axes.barh(place, line.rating, height=0.6, color="#4c78a8")
         axes.plot([line.rating_low, line.rating_high], [place, place], color="black", linewidth=1.5)
-    axes.set_yticks(range(len(found.lines)), [line.agent for line in reversed(found.lines)], parse_math=False)
+    *names, anchor = short_names([*(line.agent for line in reversed(found.lines)), found.anchor], LABEL_LETTERS)
+    axes.set_yticks(range(len(found.lines)), names, parse_math=False)
     axes.axvline(0, color="black", linewidth=0.8)
-    axes.set_xlabel(f"rating with 95 % interval (400 = odds of 10 to 1, 0 = {found.anchor})")
+    words = f"rating with 95 % interval (400 = odds of 10 to 1, 0 = {anchor})"
+    figure.supxlabel(words, fontsize="medium", parse_math=False)  # across the figure: beside long names axes are narrow
     axes.set_title(f"{title}, {found.games:,} games")
     _write_figure(figure, path)
 
@@ -417,9 +423,10 @@ def draw_learning_curves(curves: dict[tuple[str, str], list[CurvePoint]], player
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    learners = {spec for spec, _ in curves}
+    learners = list(dict.fromkeys(spec for spec, _ in curves))
+    names = dict(zip(learners, short_names([printable_name(spec) for spec in learners], LABEL_LETTERS), strict=True))
     for (spec, opponent), points in curves.items():
-        label = f"against {opponent}" + (f", {printable_name(spec)}" if len(learners) > 1 else "")
+        label = f"against {opponent}" + (f", {names[spec]}" if len(learners) > 1 else "")
         steps, wins, low, high, _ = np.array(points).T
         (line,) = axes.plot(steps, wins, marker="o", markersize=3, label=label)
         axes.fill_between(steps, low, high, color=line.get_color(), alpha=0.2, linewidth=0)

@@ -17,8 +17,9 @@ from rich.console import Console
 import kepler_envs
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay
+from kepler_envs.printable import short_names
 from kepler_envs.tournament import html, metagame, report
-from kepler_envs.tournament.html import PAGE, _ticks, pictures, short_names
+from kepler_envs.tournament.html import PAGE, _ticks, pictures
 from kepler_envs.tournament.standings import Margin
 from tests.tournament.playing import own
 from tests.web.browsing import chromium, find_chromium, page_of
@@ -241,3 +242,23 @@ def test_names_are_shortened_so_that_they_stay_different():
         short = short_names(names, 22)
         assert len(set(short)) == len(names) and max(map(len, short)) <= 22
     assert short_names(["a" * 30, "a" * 30], 10) == ["aaaaa...aa"] * 2  # the same stays the same
+
+
+def test_long_names_leave_room_for_the_bars(tmp_path, monkeypatch):
+    figures = []
+    monkeypatch.setattr(report, "_write_figure", lambda figure, path: figures.append(figure))
+    names = [f"python:/home/somebody/experiments/{'x' * 80}/{number}/agent.py:Agent" for number in range(3)]
+    lines = [SimpleNamespace(agent=name, rating=100.0, rating_low=50.0, rating_high=150.0) for name in names]
+    found = SimpleNamespace(lines=lines, games=300, anchor=names[0])
+    report.draw_ratings(found, "a game", tmp_path / "ratings.png")
+    words = re.findall("<text[^>]*>([^<]*)</text>", html.ratings_plot(found))
+    assert any("0 = python:/home" in text for text in words) and max(map(len, words)) < 90
+    points = [report.CurvePoint(steps, 0.5, 0.4, 0.6, steps) for steps in (0.0, 1000.0)]
+    report.draw_learning_curves({(name, "greedy"): points for name in names}, 4, tmp_path / "learning_curve.png")
+    for figure in figures:
+        figure.draw_without_rendering()
+    bars, curves = (figure.axes[0] for figure in figures)
+    assert figures[0].get_tightbbox().width < 7.1, "nothing is cut off"
+    assert bars.get_position().width > 0.4 and len({one.get_text() for one in bars.get_yticklabels()}) == 3
+    legend = curves.get_legend().get_window_extent()
+    assert legend.width < 0.8 * curves.get_window_extent().width and len(curves.get_legend().get_texts()) == 4
