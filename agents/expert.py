@@ -22,12 +22,12 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from agents.ending import INTERRUPTED, plain_ending
 from agents.expert_settings import ExpertConfig
+from kepler_envs.cli.common import parse
 from kepler_envs.terminal import stop_on_signals
 from kepler_envs.tournament.cluster import cluster_at
 
@@ -70,7 +70,7 @@ def _words(line: dict[str, Any], evaluations: Sequence[Evaluation]) -> str:
 
 def main() -> int:
     """The command line; the exit code."""
-    config = tyro.cli(ExpertConfig, prog="python -m agents.expert", description=__doc__)
+    config = parse(ExpertConfig, "agents.expert", __doc__)
     console = Console()
     with plain_ending():
         from agents.expert_run import iterate  # here, as Ctrl-C should end it quietly while PyTorch is imported, too

@@ -29,6 +29,7 @@ from kepler_envs.bots import KINDS, published
 from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, checkpoint_at
 from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configurations
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.cli.common import parse
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkShape
@@ -214,13 +215,7 @@ def budget_in_words(budget: Mapping[str, Any]) -> str:
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     with plain_ending():
-        request = tyro.cli(
-            Publish,
-            args=argv,
-            prog="python -m agents.publish",
-            description=__doc__,
-            config=(tyro.conf.FlagCreatePairsOff,),
-        )
+        request = parse(Publish, "agents.publish", __doc__, argv)
         written = publish(request)
     _show(written, from_best=request.run.is_dir() or request.run.name == BEST_FILE)
 

@@ -14,18 +14,17 @@ from __future__ import annotations
 
 import sys
 
-import tyro
 from rich.console import Console
-from tyro.conf import FlagCreatePairsOff
 
 from agents.ending import INTERRUPTED, plain_ending
 from agents.settings import TrainConfig
+from kepler_envs.cli.common import parse
 from kepler_envs.terminal import stop_on_signals
 
 
 def main() -> int:
     """The command line; the exit code."""
-    config = tyro.cli(TrainConfig, prog="python -m agents.train", description=__doc__, config=(FlagCreatePairsOff,))
+    config = parse(TrainConfig, "agents.train", __doc__)
     console = Console()
     with plain_ending():
         # here, as Ctrl-C should end it quietly while PyTorch is imported, too

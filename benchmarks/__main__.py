@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import tyro
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -29,7 +28,7 @@ from benchmarks.search_speed import guided_search_table, search_table
 from benchmarks.start_up import compiled_wheels, start_up
 from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
-from kepler_envs.cli.common import UsageError
+from kepler_envs.cli.common import UsageError, parse
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.terminal import make_console, say
 
@@ -61,7 +60,7 @@ PARTS = (
 def main() -> int:
     """Measure what is asked for; the exit code."""
     names = ", ".join(part.__name__ for part in PARTS)
-    settings = tyro.cli(Settings, prog="python -m benchmarks", description=f"{__doc__}\nThe parts are: {names}.")
+    settings = parse(Settings, "benchmarks", f"{__doc__}\nThe parts are: {names}.")
     with plain_ending():
         return run(settings, make_console())
 

@@ -27,7 +27,7 @@ from agents.ending import INTERRUPTED, plain_ending
 from agents.evaluation import mean_with_interval
 from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
-from kepler_envs.cli.common import optional
+from kepler_envs.cli.common import optional, parse
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import SEED_LIMIT
 from kepler_envs.terminal import grid, make_console, stop_on_signals
@@ -234,7 +234,7 @@ def run(asked: Ablation, console: Console) -> int:
 
 def main() -> int:
     """Play what is asked for; the exit code."""
-    asked = tyro.cli(Ablation, prog="python -m benchmarks.ablation", description=__doc__)
+    asked = parse(Ablation, "benchmarks.ablation", __doc__)
     with plain_ending():
         return run(asked, make_console())
 

@@ -17,6 +17,7 @@ import tyro
 import kepler_envs
 from docs.markdown import markdown_table
 from kepler_envs import bots
+from kepler_envs.cli.common import parse
 from kepler_envs.engine.batch import Batch
 from kepler_envs.games.race_to_kepler.actions import END_TURN
 from kepler_envs.games.race_to_kepler.components import city_names
@@ -172,7 +173,7 @@ def cities(figures: Figures) -> str:
 
 
 def main() -> None:
-    settings = tyro.cli(Settings, prog="python -m benchmarks.calibration", description=__doc__)
+    settings = parse(Settings, "benchmarks.calibration", __doc__)
     games = {("greedy", players): settings.games if players == 4 else settings.games // 3 for players in (4, 3, 2)}
     games |= {("hurried", players): settings.games // 6 for players in (4, 3, 2)} | {
         ("uniform", 4): settings.games // 6

@@ -14,7 +14,6 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import tyro
 from rich.console import Console
 from rich.progress import Progress
 from tyro.conf import arg
@@ -24,6 +23,7 @@ from agents.allowed import need
 from agents.ending import INTERRUPTED, plain_ending
 from agents.evaluation import mean_with_interval
 from kepler_envs import bots, records
+from kepler_envs.cli.common import parse
 from kepler_envs.engine.seeds import SEED_LIMIT
 from kepler_envs.games.kepler_3042.campaign import campaign_names
 from kepler_envs.games.kepler_3042.state import NUM_CAMPAIGNS, NUM_LEVELS
@@ -159,7 +159,7 @@ def _mean_points(lines: Sequence[Line]) -> tuple[float, float]:
 
 def main() -> int:
     """Play what the record lacks, and show the ladder; the exit code."""
-    asked, console = tyro.cli(Asked, prog="python -m benchmarks.campaigns", description=__doc__), make_console()
+    asked, console = parse(Asked, "benchmarks.campaigns", __doc__), make_console()
     with plain_ending(), stop_on_signals(console, STOPPING) as stop:
         asked.check()
         measure_all(asked, stop, console)

@@ -17,6 +17,7 @@ import kepler_envs
 from agents.ending import plain_ending
 from benchmarks.sampling import Row, Settings
 from kepler_envs import bots, records
+from kepler_envs.cli.common import parse
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.files import check_writable
 from kepler_envs.revision import commit
@@ -53,7 +54,7 @@ class Asked:
     """Units of the further layers."""
     rows: int = 32
     """Numbers that the network computes for each row of a table. 0 makes a flat network."""
-    derived: Annotated[bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help_behavior_hint="")] = True
+    derived: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = True
     """Show the network the facts alone, without the derived fields that follow from them."""
 
 
@@ -172,7 +173,7 @@ class Command(Asked):
 
 def main() -> None:
     """Measure one network."""
-    asked = tyro.cli(Command, prog="python -m benchmarks.imitation", description=__doc__)
+    asked = parse(Command, "benchmarks.imitation", __doc__)
     with plain_ending():
         kepler_envs.load_game(asked.game).configure(asked.players)
         records.read_lines(asked.out, Measured)

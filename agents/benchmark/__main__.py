@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import tyro
 from rich.console import Console
-from tyro.conf import FlagCreatePairsOff, Positional, arg
+from tyro.conf import Positional, arg
 
 from agents.allowed import need
 from agents.benchmark.entry import check, read_entry
@@ -47,7 +46,7 @@ from agents.benchmark.protocol import (
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from agents.ending import INTERRUPTED, plain_ending
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.cli.common import GameName, optional
+from kepler_envs.cli.common import GameName, optional, parse
 from kepler_envs.records import write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
@@ -342,13 +341,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The command line; the exit code."""
     console = make_console()
     with plain_ending():
-        command = tyro.cli(
-            COMMANDS,
-            args=argv,
-            prog="python -m agents.benchmark",
-            description=__doc__,
-            config=(FlagCreatePairsOff,),
-        )
+        command = parse(COMMANDS, "agents.benchmark", __doc__, argv)
         _check_settings(command)
         with stop_on_signals(console, STOPPING) as stop:
             return command.run(console, stop)

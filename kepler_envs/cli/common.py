@@ -1,19 +1,31 @@
-"""What several subcommands share: the arguments that name a game, a file that can be written."""
+"""What several commands share: how they are parsed, the arguments that name a game, a file that can be written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from tyro.conf import Positional, UseAppendAction, arg
+import tyro
+from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
 
 from kepler_envs.engine.game import Configuration, read_value
 from kepler_envs.engine.seeds import check_seed, fresh_seed
 from kepler_envs.files import check_writable
 from kepler_envs.registry import load_game
+
+T = TypeVar("T")
+
+
+def parse(command: type[T], module: str, about: str | None, arguments: Sequence[str] | None = None) -> T:
+    """What the command line of ``python -m MODULE`` asks for, as a ``command``: a dataclass, or a union of some.
+
+    Its flags have no opposites. Without ``arguments`` they are those of this process.
+    """
+    config = (FlagCreatePairsOff,)
+    return tyro.cli(command, prog=f"python -m {module}", description=about, args=arguments, config=config)
 
 
 def optional(metavar: str, **more: Any) -> Any:
