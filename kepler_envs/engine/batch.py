@@ -43,6 +43,9 @@ NONE_STUCK, FIRST_ILLEGAL = -1, -2
 """What a step of all rows ends with: a row that cannot go on, NONE_STUCK, or FIRST_ILLEGAL - row where nothing was
 done."""
 
+CHECKED_STEP, CHECK, STEP = 0, 1, 2
+"""What is done with all rows: a step if all actions are legal, the check alone, or the step alone."""
+
 GIVEN_SEEDS, NEXT_SEEDS, STREAM_SEEDS = 0, 1, 2
 """Where the seeds of a reset come from: the array as it is, the games that follow, the streams of one seed."""
 
@@ -161,7 +164,7 @@ class Batch:
         firsts = (
             shared.turn_kernel, shared.finish_kernel, *((shared.value_kernel,) if shaped else ()), begin_rows_kernel,
             step_rows_kernel,
-            *(() if self.threads == 1 else (find_illegal_kernel, step_rows_parallel_kernel)),
+            *(() if self.threads == 1 else (step_rows_parallel_kernel,)),
         )  # fmt: skip
         load_or_compile([partial(build, game) for build in firsts])
         self._arrays = (self.states, self.rows, self.observation, self.action_mask, self.config.constants)
@@ -252,7 +255,7 @@ class Batch:
         """
         actions = self._as_ids(actions)
         stuck = (
-            self._step(*self._arrays, self.final_state, actions, self._value, True)
+            self._step(*self._arrays, self.final_state, actions, self._value, CHECKED_STEP)
             if self.threads == 1
             else self._step_parallel(actions)
         )
@@ -265,16 +268,12 @@ class Batch:
         return self._told
 
     def _step_parallel(self, actions: np.ndarray) -> int:
-        wrong = find_illegal_kernel(self.config.game)(self.rows, actions)  # before any thread changes its games
-        if wrong >= 0:
-            return FIRST_ILLEGAL - int(wrong)
         before = numba.get_num_threads()  # of the caller's own code
         numba.set_num_threads(self.threads)
         try:
-            self._step(*self._arrays, self.final_state, actions, self._value, self._status)
+            return int(self._step(*self._arrays, self.final_state, actions, self._value, self._status))
         finally:
             numba.set_num_threads(before)
-        return int(self._status.max())
 
     def _refuse_action(self, row: int, actions: np.ndarray) -> None:
         legal = self.config.legal_actions(self.action_mask[row])
@@ -481,37 +480,18 @@ def refresh_row_kernel(game: Game) -> Any:
 
 
 @cache
-def _find_illegal(game: Game) -> Any:
-    """A compiled helper (rows, actions int64 (N,)) that returns the first row with an illegal id, or -1."""
-    is_legal = core(game).is_legal
+def _step_rows(game: Game) -> Shared:
+    """What :func:`step_rows_kernel` and its parallel form share."""
+    turn, finish, find_value = shared.turn_kernel(game).call, shared.finish_kernel(game).call, shared.call_value(game)
+    expand, is_legal, max_players = core(game).expand, core(game).is_legal, game.max_players
 
     @helper
     def find_illegal(rows, actions):
+        """The first row with an illegal id, or -1."""
         for g in range(actions.size):
             if actions[g] != SKIP and not is_legal(rows[g].legal_bits, actions[g]):
                 return g
         return -1
-
-    return find_illegal
-
-
-@cache
-def find_illegal_kernel(game: Game) -> Any:
-    """(rows, actions int64 (N,)) -> the first row with an illegal id, or -1."""
-    find = _find_illegal(game)
-
-    @kernel(game.scope, "find_illegal", (record_types(game).rows, array_of(np.int64, readonly=True)))
-    def find_illegal(rows, actions):
-        return find(rows, actions)
-
-    return find_illegal
-
-
-@cache
-def _step_rows(game: Game) -> Shared:
-    """What :func:`step_rows_kernel` and its parallel form share."""
-    turn, finish, find_value = shared.turn_kernel(game).call, shared.finish_kernel(game).call, shared.call_value(game)
-    expand, find_illegal, max_players = core(game).expand, _find_illegal(game), game.max_players
 
     @leaf
     def pay_shaping(s, t, row, value):
@@ -534,11 +514,13 @@ def _step_rows(game: Game) -> Shared:
         row.truncated = s.end == TRUNCATED
 
     @linked(game.scope, "step_rows", (*_step_types(game), INT))
-    def step_rows(states, rows, observation, action_mask, constants, final_states, actions, value, check):
-        if check:
+    def step_rows(states, rows, observation, action_mask, constants, final_states, actions, value, what):
+        if what != STEP:
             wrong = find_illegal(rows, actions)
             if wrong >= 0:
                 return FIRST_ILLEGAL - wrong
+            if what == CHECK:
+                return NONE_STUCK
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]
         t = c.tables
@@ -580,20 +562,22 @@ def _step_types(game: Game) -> tuple[Any, ...]:
 
 
 def step_rows_kernel(game: Game) -> Any:
-    """(*arrays, final_states, actions int64 (N,), value, check): one decision in every row; ``value`` as in
-    ``begin_rows``.
+    """(*arrays, final_states, actions int64 (N,), value, what): one decision in every row; ``value`` as in
+    ``begin_rows``, ``what`` is one of CHECKED_STEP, CHECK and STEP.
 
-    With ``check`` nothing is done if there is an illegal id: FIRST_ILLEGAL - row is returned. Else a row without a
-    legal action, or NONE_STUCK: its next deal ended the game at once, or the game has a bug.
+    If an illegal id is found, nothing is done, and FIRST_ILLEGAL - row is returned. Else a row without a legal action,
+    or NONE_STUCK: its next deal ended the game at once, or the game has a bug.
     """
     return _step_rows(game).kernel
 
 
 @cache
 def step_rows_parallel_kernel(game: Game) -> Any:
-    """(*arrays, final_states, actions int64 (N,), value, status int64 (threads,)).
+    """(*arrays, final_states, actions int64 (N,), value, status int64 (threads,)): the same with CHECKED_STEP, shared
+    between threads. ``status`` is for what each of them returns.
 
-    The same step without the check, shared between threads. ``status`` gets what each thread returns.
+    Each thread checks its own rows. If one thread checked all of them, it would have to fetch from the other cores what
+    they have just written, which can take as long as the step.
     """
     step_rows = _step_rows(game).call
 
@@ -602,11 +586,21 @@ def step_rows_parallel_kernel(game: Game) -> Any:
         parts = status.size
         for part in numba.prange(parts):
             low, high = actions.size * part // parts, actions.size * (part + 1) // parts
+            status[part] = step_rows(
+                states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
+                final_states[low:high], actions[low:high], value, CHECK,
+            )  # fmt: skip
+        for part in range(parts):
+            if status[part] != NONE_STUCK:
+                return status[part] - actions.size * part // parts
+        for part in numba.prange(parts):
+            low, high = actions.size * part // parts, actions.size * (part + 1) // parts
             stuck = step_rows(
                 states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
-                final_states[low:high], actions[low:high], value, False,
+                final_states[low:high], actions[low:high], value, STEP,
             )  # fmt: skip
             status[part] = low + stuck if stuck >= 0 else NONE_STUCK
+        return status.max()
 
     return step_rows_parallel
 

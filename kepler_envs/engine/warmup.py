@@ -24,7 +24,6 @@ KERNEL_BUILDERS: tuple[Callable[[Game], Any], ...] = (
     batch.begin_rows_kernel,
     batch.step_rows_kernel,
     batch.step_rows_parallel_kernel,
-    batch.find_illegal_kernel,
     batch.observe_rows_kernel,
     batch.sample_rows_kernel,
     batch.refresh_row_kernel,

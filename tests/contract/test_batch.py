@@ -270,6 +270,19 @@ def test_an_illegal_action_changes_nothing(game: Game) -> None:
 
 
 @every_game
+@pytest.mark.parametrize("illegal", [(5,), (2, 5), (0, 4)])
+def test_one_thread_does_nothing_if_another_one_finds_an_illegal_action(game: Game, illegal: tuple[int, ...]) -> None:
+    """The first such row is named, whoever finds it; each thread checks three rows."""
+    batch = run(kepler_envs.make_batch(game.id, 6, seed=3, threads=2), 20)
+    actions = batch.uniform()
+    states, rows = batch.states.tobytes(), batch.rows.tobytes()
+    actions[list(illegal)] = len(game.actions)
+    with pytest.raises(IllegalAction, match=f"game {illegal[0]} of the batch"):
+        batch.step(actions)
+    assert batch.states.tobytes() == states and batch.rows.tobytes() == rows
+
+
+@every_game
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32])
 def test_integers_of_any_kind(game: Game, kind: type) -> None:
     if np.iinfo(kind).max < len(game.actions):

@@ -122,7 +122,7 @@ def one_kernel() -> None:
     import kepler_envs
     from kepler_envs.engine import batch
 
-    batch.find_illegal_kernel(kepler_envs.load_game(GAME))
+    batch.refresh_row_kernel(kepler_envs.load_game(GAME))
 
 
 def pretend(reason: str) -> str:
