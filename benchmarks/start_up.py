@@ -47,7 +47,10 @@ def _first_step(cache_folder: str) -> dict[str, float]:
 
 
 def _environment(cache_folder: str) -> dict[str, str]:
-    return {**os.environ, "KEPLER_ENVS_CACHE_DIR": cache_folder, "KEPLER_ENVS_QUIET": "1"}
+    """The environment of a new process that keeps compiled code there, and bytecode beside the sources, whatever it is
+    told here: an installation has that, too."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, "KEPLER_ENVS_CACHE_DIR": cache_folder, "KEPLER_ENVS_QUIET": "1"}
 
 
 # ---------------------------------------------------------------- the wheel

@@ -11,7 +11,7 @@ import pytest
 
 import kepler_envs
 from benchmarks import __main__ as program
-from benchmarks import figures
+from benchmarks import figures, start_up
 from benchmarks.figures import RECORD, Figures, Source
 from benchmarks.sampling import Row, Settings
 from kepler_envs.cli.endings import INTERRUPTED
@@ -153,6 +153,14 @@ def test_a_run_without_the_wheel_is_not_begun(tmp_path, monkeypatch, capsys):
     with ends(capsys, "--record needs the wheel to measure: make dist PYTHONS=", IMPOSSIBLE):
         program.main()
     assert not path.exists()
+
+
+def test_new_processes_write_their_bytecode(tmp_path, monkeypatch):
+    """As an installation does, so that they are not measured with the time to read sources."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (tmp_path / "imported.py").touch()
+    start_up._seconds_of("import imported", str(tmp_path), start_up._environment(str(tmp_path / "cache")))
+    assert list(tmp_path.glob("__pycache__/imported.*.pyc"))
 
 
 def test_the_release_check_reads_what_is_recorded(tmp_path):
