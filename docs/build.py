@@ -47,7 +47,7 @@ LEADERBOARD_AGENTS = (
     "mcts:100",
     "mcts:1000",
     published.BEST,
-    f"mcts:100,network={published.BEST},exploration=0.5,mix=0.5",
+    f"mcts:100,network={published.BEST},exploration=0.7,mix=0.5,trust=0.8",
 )
 """``best`` stands for the best network of each game."""
 SEARCH_BUDGETS = (100, 1000)
