@@ -581,25 +581,27 @@ def step_rows_parallel_kernel(game: Game) -> Any:
     """
     step_rows = _step_rows(game).call
 
+    @leaf
+    def among_all(ended, low):
+        """What the rows from ``low`` on have ended with, with the number that the row has among all rows."""
+        if ended == NONE_STUCK:
+            return ended
+        return low + ended if ended >= 0 else ended - low
+
     @kernel(game.scope, "step_rows_parallel", (*_step_types(game), array_of(np.int64)), parallel=True)
     def step_rows_parallel(states, rows, observation, action_mask, constants, final_states, actions, value, status):
         parts = status.size
-        for part in numba.prange(parts):
-            low, high = actions.size * part // parts, actions.size * (part + 1) // parts
-            status[part] = step_rows(
-                states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
-                final_states[low:high], actions[low:high], value, CHECK,
-            )  # fmt: skip
-        for part in range(parts):
-            if status[part] != NONE_STUCK:
-                return status[part] - actions.size * part // parts
-        for part in numba.prange(parts):
-            low, high = actions.size * part // parts, actions.size * (part + 1) // parts
-            stuck = step_rows(
-                states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
-                final_states[low:high], actions[low:high], value, STEP,
-            )  # fmt: skip
-            status[part] = low + stuck if stuck >= 0 else NONE_STUCK
+        for what in (CHECK, STEP):
+            for part in numba.prange(parts):
+                low, high = actions.size * part // parts, actions.size * (part + 1) // parts
+                ended = step_rows(
+                    states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
+                    final_states[low:high], actions[low:high], value, what,
+                )  # fmt: skip
+                status[part] = among_all(ended, low)
+            for part in range(parts):
+                if status[part] <= FIRST_ILLEGAL:
+                    return status[part]
         return status.max()
 
     return step_rows_parallel
