@@ -49,10 +49,11 @@ class FlatInputs:
         self._length = layout.size
         self._source = np.concatenate(source)
         self._label = np.concatenate(one_hot).astype(np.int16)
-        self._factor = np.concatenate(scale).astype(np.float32)
-        self._is_label = self._factor == 0
+        factor = np.concatenate(scale).astype(np.float32)
+        self._numbers = np.flatnonzero(factor)
+        self._factor = factor[self._numbers]
         # rounded like the values, which are to lie between them
-        by = np.where(self._is_label, np.float32(1.0), self._factor)
+        by = np.where(factor == 0, np.float32(1.0), factor)
         self.low, self.high = (np.concatenate(bound).astype(np.float32) * by for bound in (low, high))
 
     def encode(self, observation: np.ndarray) -> np.ndarray:
@@ -61,7 +62,9 @@ class FlatInputs:
         if not observation.ndim or observation.shape[-1] < self._length:
             raise ValueError(f"observations have shape {observation.shape}; allowed: at least {self._length} entries")
         spread = observation[..., self._source]
-        return np.where(self._is_label, spread == self._label, spread * self._factor).astype(np.float32)
+        encoded = (spread == self._label).astype(np.float32)
+        encoded[..., self._numbers] = spread[..., self._numbers] * self._factor
+        return encoded
 
 
 def _scale(piece: Piece) -> float:
