@@ -90,6 +90,12 @@ for (const figure of document.querySelectorAll("figure.replay")) {
   figure.classList.add("scripted");
   show();
 }
+// what is scrolled sideways is reached by keys; the rest needs no stop
+const stops = new ResizeObserver((seen) => seen.forEach(({target}) => {
+  if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+  else target.removeAttribute("tabindex");
+}));
+document.querySelectorAll(".wide, .frame").forEach((box) => stops.observe(box));
 """
 
 
@@ -184,7 +190,7 @@ def _code(text: str) -> str:
 
 def table(shown: Table) -> str:
     """Draw a table. Cells are green where the row does better than even, and red where it does worse."""
-    head = "".join(f'<th scope="col">{_breakable(column)}</th>' for column in shown.columns)
+    head = "".join(f'<th scope="col">{_breakable(name)}</th>' if name else "<td></td>" for name in shown.columns)
     rows = []
     for number, (name, *cells) in enumerate(shown.rows):
         heats = [None] * len(cells) if shown.heat is None else shown.heat[number]

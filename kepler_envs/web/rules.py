@@ -41,7 +41,11 @@ def _inline(text: str) -> str:
 
 
 def _table(lines: list[str]) -> str:
+    """A table whose first column heads the rows if nothing heads that column. Keys reach it, to scroll it sideways."""
     head, *body = [[_inline(cell) for cell in row] for row in table_rows(lines)]
-    top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
-    rest = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in body)
-    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{rest}</tbody></table></div>'
+    top = "".join(f'<th scope="col">{cell}</th>' if cell else "<td></td>" for cell in head)
+    first = "<td>{}</td>" if head[0] else '<th scope="row">{}</th>'
+    rest = "".join(
+        f"<tr>{first.format(cell)}{''.join(f'<td>{other}</td>' for other in others)}</tr>" for cell, *others in body
+    )
+    return f'<div class="wide" tabindex="0"><table><thead><tr>{top}</tr></thead><tbody>{rest}</tbody></table></div>'

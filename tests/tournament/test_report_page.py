@@ -233,6 +233,30 @@ def test_nothing_is_cut_off_on_a_phone(folder):
             assert reach + box.bounding_box()["width"] >= width - 2
 
 
+STOPS = """
+() => [...document.querySelectorAll('.wide, .frame')].filter((box) => box.clientWidth)
+  .map((box) => [box.scrollWidth > box.clientWidth, box.tabIndex])
+"""
+"""Of everything that may be wider than the page: whether it is, and whether keys reach it (0) or not (-1)."""
+
+
+@pytest.mark.parametrize("width", [375, 1200])
+def test_what_is_scrolled_sideways_is_reached_by_keys_and_nothing_else(folder, width):
+    with chromium() as browser, page_of(browser, width, 800) as page:
+        page.goto((folder / PAGE).as_uri())
+        page.wait_for_function("() => document.readyState === 'complete'")
+        for _ in range(2):
+            page.evaluate("() => new Promise(requestAnimationFrame)")
+        stops = page.evaluate(STOPS)
+        assert len(stops) > 8 and all((tab_index == 0) == scrolled for scrolled, tab_index in stops)
+        assert any(scrolled for scrolled, _ in stops) == (width == 375)
+
+
+def test_no_heading_of_a_table_is_empty(tree):
+    heads = [*tree.iter("th")]
+    assert len(heads) > 30 and all("".join(head.itertext()) for head in heads)
+
+
 def test_names_are_shortened_so_that_they_stay_different():
     assert short_names(["greedy", "uniform"], 22) == ["greedy", "uniform"]
     searches = [f"mcts:1000,network=kitten_adventurers/bc-v1,exploration=0.{digit}" for digit in (5, 6)]

@@ -251,5 +251,7 @@ def test_markdown_of_cards() -> None:
     assert to_html("1. one\n   more\n2. two") == "<ol><li>one more</li><li>two</li></ol>"
     assert to_html("- one\n- two") == "<ul><li>one</li><li>two</li></ul>"
     table = to_html("| | b |\n|---|---|\n| c | d |")
-    assert '<th scope="col"></th><th scope="col">b</th>' in table and "<td>c</td><td>d</td>" in table
+    assert '<tr><td></td><th scope="col">b</th></tr>' in table
+    assert '<tr><th scope="row">c</th><td>d</td></tr>' in table
+    assert "<tr><td>c</td><td>d</td></tr>" in to_html("| a | b |\n|---|---|\n| c | d |")
     assert "<script" not in to_html("<script>alert(1)</script>")
