@@ -7,7 +7,7 @@ and their rows are marked. Tables are made of it, never typed.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +57,11 @@ class Figures:
         """What a table shows behind a figure that was measured again: a star, two for the second time."""
         return "".join(" " + "*" * number for number, one in enumerate(self.again, 1) if row.what in one.rows)
 
+    def only(self, parts: Sequence[str]) -> Figures:
+        """The figures with one of these in their names, whose stars count from one again."""
+        rows = tuple(row for row in self.rows if any(part in row.what for part in parts))
+        return Figures(self.source, rows, _of_rows(self.again, {row.what for row in rows}))
+
     def with_rows(self, source: Source, rows: Sequence[Row]) -> Figures:
         """The figures with these rows, measured again, in place of those of the same names.
 
@@ -65,13 +70,15 @@ class Figures:
         new = {row.what: row for row in rows}
         if unknown := sorted(set(new) - {row.what for row in self.rows}):
             raise RecordError(f"the record has no row {unknown[0]!r}: record a whole run")
-        again = [Again(one.source, tuple(name for name in one.rows if name not in new)) for one in self.again]
-        again.append(Again(source, tuple(new)))
-        return Figures(
-            self.source,
-            tuple(new.get(row.what, row) for row in self.rows),
-            tuple(one for one in again if one.rows),
-        )
+        before = _of_rows(self.again, {row.what for row in self.rows} - set(new))
+        now = _of_rows([Again(source, tuple(new))], new)
+        return Figures(self.source, tuple(new.get(row.what, row) for row in self.rows), before + now)
+
+
+def _of_rows(again: Sequence[Again], names: Collection[str]) -> tuple[Again, ...]:
+    """What of it are rows of these names."""
+    kept = (Again(one.source, tuple(name for name in one.rows if name in names)) for one in again)
+    return tuple(one for one in kept if one.rows)
 
 
 def source() -> Source:

@@ -53,20 +53,19 @@ def best_network(game: Game) -> str:
 
 def speed() -> str:
     """What the engine, the learner and the first step are compared with, at most five rows."""
-    found = figures.read(figures.RECORD)
-    rows = [
-        (
-            "Kitten Adventurers, 256 games from Python, against a hand-written C engine",
-            value(found, "batch from Python"),
-        ),
-        ("Kitten Adventurers, AEC loop against PettingZoo's connect four", value(found, "AEC last()/step() loop")),
-        ("256 games from Python against OpenSpiel's gin rummy", span(found, "beside OpenSpiel's gin_rummy")),
-        ("learning with MaskablePPO against PyTorch's own operations", span(found, "players, 1 thread")),
+    compared = [
+        ("Kitten Adventurers, 256 games from Python, against a hand-written C engine", value, "batch from Python"),
+        ("Kitten Adventurers, AEC loop against PettingZoo's connect four", value, "AEC last()/step() loop"),
+        ("256 games from Python against OpenSpiel's gin rummy", span, "beside OpenSpiel's gin_rummy"),
+        ("learning with MaskablePPO against PyTorch's own operations", span, "players, 1 thread"),
         (
             "first step from the wheel against importing numba, Gymnasium and PettingZoo",
-            span(found, "first step from the wheel"),
+            span,
+            "first step from the wheel",
         ),
     ]
+    found = figures.read(figures.RECORD).only([part for *_, part in compared])
+    rows = [(words, measured(found, part)) for words, measured, part in compared]
     return f"{markdown_table(('what', 'measured'), rows)}\n\n{figures.footnote(found)}"
 
 

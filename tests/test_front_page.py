@@ -53,6 +53,19 @@ def test_the_table_of_speeds_has_five_rows_at_most_and_says_where_they_are_from(
     assert lines[5].endswith("| 1.8 to 5.8 times, by game |") and lines[6].endswith("| 1.2 to 1.6 times, by game |")
 
 
+def test_the_table_of_speeds_has_footnotes_for_its_own_rows_alone(recorded):
+    run, other = record(kepler_envs.list_games()), Row("clone of a state", "12 ns")
+    run = Figures(SOURCE, (*run.rows, other)).with_rows(replace(SOURCE, date="2026-11-24"), [other])
+    figures.write(run, recorded)
+    assert "measured again" not in front.speed() and "With *, measured again" in front.all_figures()
+    [own] = figures.chosen(run, ["batch from Python"])
+    figures.write(run.with_rows(replace(SOURCE, date="2026-11-25"), [own]), recorded)
+    lines = front.speed().splitlines()
+    assert lines[2].endswith(f"| {own.value} * |")
+    [again] = [line for line in lines if "measured again" in line]
+    assert again.startswith("With *, measured again: ") and again.endswith("2026-11-25.")
+
+
 def test_the_page_of_figures_has_every_row_of_the_run(recorded):
     row = Row("engine alone", "21.3 M/s = 0.71 of C", ">= 0.5 of C", True, 0.71)
     short = Row("batch from Python", "5.0 M/s = 0.20 of C", ">= 0.35 of C", False, 0.2)
