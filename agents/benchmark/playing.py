@@ -16,7 +16,7 @@ from agents.benchmark.entry import FILE, Entry, TrainedRun, agent_spec, agent_ve
 from agents.benchmark.protocol import GAMES, ONE, POOL, SEARCH, SEARCH_GAMES, ZERO, Task, version_of
 from agents.benchmark.records import CurvePoint, Result
 from agents.benchmark.side_by_side import side_by_side
-from agents.evaluation import mean_with_interval
+from agents.evaluation import mean_return
 from agents.seeds import BENCHMARK_SEED
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
@@ -270,7 +270,7 @@ def _play(pairing: Pairing, stop: threading.Event) -> Result | None:
     if len(found) < len(parts):
         return None
     returns, wins = (np.concatenate([getattr(one, name) for one in found]) for name in ("returns", "wins"))
-    mean = mean_with_interval(returns)
+    mean = mean_return(returns)
     return Result(
         game=player.task.game, players=player.task.players, method=player.method, budget=player.budget,
         seed=player.run.seed, opponent=pairing.opponent, opponent_version=pairing.version, games=mean.games,

@@ -1,0 +1,36 @@
+"""What an evaluation says of the games it has seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents.evaluation import mean_return
+from kepler_envs.tournament.standings import half_width
+
+
+def test_the_interval_of_a_mean_return_is_students():
+    returns = np.array([1.0, -1.0, 0.5, 0.5])
+    found = mean_return(returns)
+    assert (found.mean, found.games) == (0.25, 4)
+    assert (found.low, found.high) == (0.25 - half_width(returns), 0.25 + half_width(returns))
+
+
+@pytest.mark.parametrize("games", [1, 4, 300, 2000])
+@pytest.mark.parametrize("value", [-1.0, -1 / 3, 0.0, 1.0])
+def test_equal_returns_leave_room_for_what_was_not_seen(games, value):
+    """A game that pays something else is missed by so many games once in twenty times, if it is that frequent."""
+    found = mean_return(np.full(games, value))
+    frequent = 1 - 0.05 ** (1 / games)
+    assert (1 - frequent) ** games == pytest.approx(0.05)
+    assert found.mean == value and -1 <= found.low <= value <= found.high <= 1
+    assert value - found.low == pytest.approx(frequent * (value + 1))
+    assert found.high - value == pytest.approx(frequent * (1 - value))
+    assert games < 30 or frequent == pytest.approx(3 / games, rel=0.02), "the rule of three"
+
+
+def test_a_single_loss_leaves_no_less_room_than_none():
+    returns = np.ones(2000)
+    none = mean_return(returns).low
+    returns[7] = -1.0
+    assert mean_return(returns).low <= none + 1e-4
