@@ -305,7 +305,7 @@ def write_curves(folder: Path, entry: Entry, record: Path) -> None:
 
 def reference(lines: list[Result], task: Task, bot: str, opponents: tuple[str, ...]) -> float | None:
     """The mean return of a fixed bot against these opponents. None if the record lacks one."""
-    return _mean_return(lines, task, bot, 0, 0, opponents)
+    return _returns_against(lines, task, bot, 0, 0, opponents)
 
 
 def score(
@@ -317,7 +317,7 @@ def score(
     Lines measured against another version of an opponent do not count.
     """
     zero, one = (reference(lines, task, bot, opponents) for bot in (ZERO, ONE))
-    own = _mean_return(lines, task, method, budget, seed, opponents)
+    own = _returns_against(lines, task, method, budget, seed, opponents)
     return None if zero is None or one is None or own is None else normalised(own, zero, one)
 
 
@@ -332,7 +332,7 @@ _present_version = cache(version_of)
 """Of a bot of the pool, whose files nobody changes meanwhile. Tables ask for it thousands of times."""
 
 
-def _mean_return(
+def _returns_against(
     lines: list[Result], task: Task, method: str, budget: int, seed: int, opponents: tuple[str, ...]
 ) -> float | None:
     found = {
