@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,14 +127,15 @@ def _evaluation(name: str, parts: Sequence[Results]) -> Evaluation:
 
 
 def mean_return(returns: np.ndarray) -> Share:
-    """Mean of independent returns in [-1, 1] with its 95 % interval: Student's, unless all of them are the same.
+    """Mean of independent returns in [-1, 1] with its 95 % interval: Student's in that range, unless all are the same.
 
     Then by the rule of three (Hanley and Lippman-Hand 1983): if more than 1 - 0.05^(1 / N) of all games paid something
     else, N games would have shown it in 95 of 100 cases.
     """
     least, most = float(returns.min()), float(returns.max())
     if least < most:
-        return mean_with_interval(returns)
+        found = mean_with_interval(returns)
+        return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high))
     unseen = 1 - 0.05 ** (1 / len(returns))
     return Share(least, least - unseen * (least + 1), least + unseen * (1 - least), len(returns))
 

@@ -10,10 +10,17 @@ from kepler_envs.tournament.standings import half_width
 
 
 def test_the_interval_of_a_mean_return_is_students():
-    returns = np.array([1.0, -1.0, 0.5, 0.5])
+    returns = np.array([0.5, 0.0, 0.25, 0.25])
     found = mean_return(returns)
     assert (found.mean, found.games) == (0.25, 4)
     assert (found.low, found.high) == (0.25 - half_width(returns), 0.25 + half_width(returns))
+
+
+def test_no_interval_leaves_the_range_of_returns():
+    returns = np.append(np.ones(99), -1 / 3)
+    found = mean_return(returns)
+    assert found.mean + half_width(returns) > 1 and found.high == 1
+    assert mean_return(-returns).low == -1 and mean_return(-returns).high == -found.low
 
 
 @pytest.mark.parametrize("games", [1, 4, 300, 2000])
