@@ -71,12 +71,12 @@ class Figures:
         if unknown := sorted(set(new) - {row.what for row in self.rows}):
             raise RecordError(f"the record has no row {unknown[0]!r}: record a whole run")
         before = _of_rows(self.again, {row.what for row in self.rows} - set(new))
-        now = _of_rows([Again(source, tuple(new))], new)
+        now = (Again(source, tuple(new)),) if new else ()
         return Figures(self.source, tuple(new.get(row.what, row) for row in self.rows), before + now)
 
 
 def _of_rows(again: Sequence[Again], names: Collection[str]) -> tuple[Again, ...]:
-    """What of it are rows of these names."""
+    """What was measured again, of the rows of these names alone."""
     kept = (Again(one.source, tuple(name for name in one.rows if name in names)) for one in again)
     return tuple(one for one in kept if one.rows)
 
