@@ -54,7 +54,7 @@ def make_seat(
     Raises:
         UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
-        ComponentError: the card file is wrong.
+        ComponentError: the component file is wrong.
         BotError: there is no such bot (this is a ValueError).
         TypeError: an opponent is something else.
     """
@@ -160,6 +160,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
             games += 1
             check_patience(games, 1, self.fixed_seat)
             self._deal(self._following())
+        self._show()
         return self._batch.observation[0].copy(), self._info()
 
     def _following(self) -> int:
@@ -209,7 +210,9 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
         if not (0 <= action < len(self.config.actions) and self._batch.action_mask[0, action]):
             return self._refuse(int(action))
         self._advance(np.array([action], np.int64))
-        if self._play_others():
+        goes_on = self._play_others()
+        self._show()
+        if goes_on:
             return self._batch.observation[0].copy(), self._collect(), False, False, self._info()
         observation = self._batch.observe_final(self._learner)[0]
         terminated, truncated = bool(self._batch.terminated[0]), bool(self._batch.truncated[0])
@@ -227,6 +230,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
         if self.illegal == "raise":
             raise IllegalAction(message)
         self._running = False
+        self._show()
         return batch.observation[0].copy(), -1.0, True, False, refused_info(batch, 0, self._learner, message)
 
     # ------------------------------------------------------------ what is told
@@ -261,9 +265,14 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
             gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
             return None
         if self.render_mode == "human":
-            self._window.show(self.snapshot(), self._learner)
+            self._show()
             return None
         return render(self.snapshot(), self._learner, self.render_mode)
+
+    def _show(self) -> None:
+        """Let a window follow the game."""
+        if self.render_mode == "human":
+            self._window.show(self.snapshot(), self._learner)
 
     def _check_dealt(self) -> None:
         if not self._dealt:

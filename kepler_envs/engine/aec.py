@@ -237,6 +237,12 @@ class KeplerEnv(AECEnv):
             self._finish(self._end)
         elif self._tells_masks:
             self._tell_masks()
+        self._show()
+
+    def _show(self) -> None:
+        """Let a window follow the game."""
+        if self.render_mode == "human":
+            self._window.show(self.snapshot(), self.render_seat)
 
     def _find_potential(self) -> None:
         """Write what each seat's position promises, whose changes are extra rewards."""
@@ -289,6 +295,8 @@ class KeplerEnv(AECEnv):
             if self._shaped:
                 self._pay_shaping()
             self._finish(end)
+        if self.render_mode == "human":  # asked here, as it is asked at every step
+            self._show()
 
     def _tell_masks(self) -> None:
         """Put the mask of the seat to move into its info, and empty ones into all others.
@@ -356,6 +364,7 @@ class KeplerEnv(AECEnv):
         self._end_for_all(TERMINATED, ranks, scores, returns)
         for agent in self.agents:
             self.infos[agent]["illegal"] = message
+        self._show()
 
     # ------------------------------------------------------------ what agents see
 
@@ -509,7 +518,7 @@ class KeplerEnv(AECEnv):
             gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
             return None
         if self.render_mode == "human":
-            self._window.show(self.snapshot(), self.render_seat)
+            self._show()
             return None
         return render(self.snapshot(), self.render_seat, self.render_mode)
 

@@ -25,17 +25,22 @@ class Window:
 
     def __init__(self, caption: str) -> None:
         self._caption = caption
+        self._printed: tuple[Snapshot, int | None] | None = None
         self.title = f"{caption} [{next(_numbers)}]"
 
     def __reduce__(self) -> tuple[type[Window], tuple[str]]:
         return Window, (self._caption,)
 
     def show(self, position: Snapshot, seat: int | None) -> None:
-        """Draw the position, or print it where there is no display."""
+        """Draw the position, or print it where there is no display. A position is not printed twice in a row."""
         from kepler_envs.engine import render_window
 
-        if not render_window.show(render(position, seat, "rgb_array"), self.title):
+        if not render_window.show(render(position, seat, "rgb_array"), self.title) and self._printed != (
+            position,
+            seat,
+        ):
             print(position.text(seat))
+            self._printed = position, seat
 
     def close(self) -> None:
         """Close the window if it is open."""

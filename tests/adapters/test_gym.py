@@ -18,6 +18,7 @@ from kepler_envs.adapters.gym import SeatEnv, make_seat
 from kepler_envs.adapters.gym_vector import SeatVectorEnv, make_seats
 from kepler_envs.adapters.opponents import opponent_of
 from kepler_envs.adapters.sb3 import SeatVecEnv
+from kepler_envs.engine import render_window
 from kepler_envs.engine.playout import uniform_policy
 from kepler_envs.engine.seeds import opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction
@@ -61,6 +62,22 @@ def test_pictures_show_what_the_learner_sees(mode):
     drawing = position.drawing(1)
     expected = {"ansi": position.text(1), "svg": drawing.svg(), "rgb_array": drawing.rgb()}[mode]
     assert np.array_equal(env.render(), expected)
+
+
+def test_a_window_follows_the_learner_s_game(monkeypatch):
+    shown = []
+    monkeypatch.setattr(render_window, "show", lambda rgb, title: shown.append(rgb) or True)
+    env = gymnasium.make(GAME, render_mode="human", seat=1, illegal="lose").unwrapped
+    env.reset(seed=3)
+    expected = [env.snapshot()]
+    for _ in range(2):
+        env.step(int(env.action_masks().argmax()))
+        expected.append(env.snapshot())
+    env.step(int(env.action_masks().argmin()))  # illegal: the game is over
+    expected.append(env.snapshot())
+    assert len(shown) == len(expected)
+    for picture, position in zip(shown, expected, strict=True):
+        assert np.array_equal(picture, position.drawing(1).rgb())
 
 
 @pytest.mark.parametrize("name", kepler_envs.list_games())

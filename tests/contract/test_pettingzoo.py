@@ -13,6 +13,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 import kepler_envs
 from kepler_envs import Configuration, Game, KeplerEnv, OptionError
+from kepler_envs.engine import render_window
 from kepler_envs.engine.snapshot import IllegalAction
 from tests.contract.subjects import chooser, every_game, every_player_count, few_player_counts, hooks_of, make, play
 
@@ -43,6 +44,39 @@ def test_render(game: Game) -> None:
         return kepler_envs.make(game.id, render_mode=render_mode)
 
     render_test(build, custom_tests={"svg": lambda picture: picture.startswith("<svg") and "</svg>" in picture})
+
+
+def test_a_window_follows_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to call ``render``, as in Gymnasium's and PettingZoo's own environments."""
+    shown: list[np.ndarray] = []
+    monkeypatch.setattr(render_window, "show", lambda rgb, title: shown.append(rgb) or True)
+    env = kepler_envs.make("kitten_adventurers", render_mode="human", render_seat=1, illegal="lose")
+    env.reset(seed=1)
+    expected = [env.snapshot()]
+    for _ in range(3):
+        env.step(env.legal_actions()[0])
+        expected.append(env.snapshot())
+    env.restore(expected[1])
+    expected.append(expected[1])
+    env.step(int(np.flatnonzero(env.last()[0]["action_mask"] == 0)[0]))
+    expected.append(env.snapshot())
+    env.step(None)  # an agent leaves: nothing changes on the table
+    assert len(shown) == len(expected)
+    for picture, position in zip(shown, expected, strict=True):
+        assert np.array_equal(picture, position.drawing(1).rgb())
+
+
+def test_without_a_display_each_position_is_printed_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(render_window, "show", lambda rgb, title: False)
+    env = kepler_envs.make("kitten_adventurers", render_mode="human")
+    env.reset(seed=1)
+    env.render()
+    first = env.snapshot().text()
+    env.step(env.legal_actions()[0])
+    env.render()
+    assert capsys.readouterr().out == f"{first}\n{env.snapshot().text()}\n"
 
 
 @every_game
