@@ -12,7 +12,8 @@ things and future chance. A resampled state keeps the history of the original, b
 the deal in it.
 
 The parameters are ``players``, ``deals``, ``seed`` (deal i is the game of stream i of this seed), ``options`` (the
-game's own, as above) and ``components`` (a card file). There is no shaping; only results are paid.
+game's own, as above, with ``|`` for a comma: ``factions:blue|red|grey``) and ``components`` (a component file). There
+is no shaping; only results are paid.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ LIMIT = "max_"
 """The names of options that limit how long a game takes begin with this."""
 LARGEST_INT = 2**31 - 1
 """The largest number that an ``int`` of C++ holds."""
+COMMA = "|"
+"""Stands for a comma in options: OpenSpiel splits the string of a game at commas."""
+NOT_IN_PATHS = set(",=")
+"""Characters that OpenSpiel reads as its own."""
 
 
 class Setting:
@@ -163,12 +168,12 @@ class KeplerGame(pyspiel.Game):
     rules: Game
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
-        game, given = self.rules, dict(params or {})
-        self.setting = setting_of(game, given)
-        config = self.setting.config
+        game, given = self.rules, readable_again(self.rules, params or {})
+        setting = setting_of(game, given)
+        config = setting.config
         info = pyspiel.GameInfo(
             num_distinct_actions=len(config.actions),
-            max_chance_outcomes=self.setting.deals,
+            max_chance_outcomes=setting.deals,
             num_players=config.num_players,
             min_utility=-1.0,
             max_utility=1.0,
@@ -176,6 +181,12 @@ class KeplerGame(pyspiel.Game):
             max_game_length=longest_game(config),
         )
         super().__init__(game_type(game, zero_sum=config.num_players > 1), info, given)
+        self.setting = setting
+
+    @cached_property
+    def setting(self) -> Setting:
+        """What the parameters ask for. A copy has them alone, because OpenSpiel makes it without ``__init__``."""
+        return setting_of(self.rules, self.get_parameters())
 
     def new_initial_state(self) -> KeplerState:
         """The state before the deal."""
@@ -330,8 +341,22 @@ def setting_of(game: Game, params: Mapping[str, Any]) -> Setting:
     return Setting(config, deals, seed)
 
 
+def readable_again(game: Game, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters that OpenSpiel reads back from the string of a game, which it splits at commas. Raises OptionError."""
+    given = dict(params)
+    if isinstance(given.get("options"), str):
+        given["options"] = given["options"].replace(",", COMMA)
+    path = str(given.get("components", ""))
+    if set(path) & NOT_IN_PATHS:
+        raise OptionError(
+            f"{game.name}: components = {path!r} is not allowed; OpenSpiel takes no path with one of "
+            f"{' '.join(sorted(NOT_IN_PATHS))} in it"
+        )
+    return given
+
+
 def read_options(game: Game, text: str) -> dict[str, Any]:
-    """Read ``quest_size:1;hand_size:5`` as options of the game. Raises OptionError."""
+    """Read ``quest_size:1;hand_size:5`` as options of the game, with COMMA for commas. Raises OptionError."""
     known = {option.name: option for option in game.option_list if option.name != "shaping"}
     options: dict[str, Any] = {}
     for pair in filter(None, text.split(";")):
@@ -340,7 +365,7 @@ def read_options(game: Game, text: str) -> dict[str, Any]:
             raise OptionError(f"{game.name}: unknown option {name!r} in {text!r}; there are {', '.join(known)}")
         if name in options:
             raise OptionError(f"options = {text!r}: {name} is given twice")
-        options[name] = as_option(known[name], value)
+        options[name] = as_option(known[name], value.replace(COMMA, ","))
     return options
 
 
@@ -360,7 +385,7 @@ def longest_game(config: Configuration) -> int:
 
     ``max_decisions`` is one with the default limits. It is a sum of products in which each limit occurs at most once,
     so where limits are n times and m times as high it is at most nm times as high. A limit whose default is 0 is taken
-    as if that were 1. Of a card file only the limits count that it sets.
+    as if that were 1. Of a component file only the limits count that it sets.
     """
     usual, given = config.game.configure().options[0], config.options[0]
     longest = Fraction(config.game.max_decisions)

@@ -3,6 +3,7 @@ apart."""
 
 from __future__ import annotations
 
+import copy
 import pickle
 from dataclasses import replace
 
@@ -136,9 +137,45 @@ def test_games_and_what_holds_them_pickle():
     again = pickle.loads(pickle.dumps(solver))
     for one in (solver, again):
         one.evaluate_and_update_policy()
-    assert str(pickle.loads(pickle.dumps(game))) == str(game)
     policies = [one.average_policy().action_probability_array for one in (solver, again)]
     assert np.array_equal(*policies)
+
+
+OPTIONS = [
+    {"players": 2, "options": "quest_size:1", "deals": 3, "seed": 8},
+    {"players": 3, "options": "factions:grey,blue,red"},
+    {"players": 3, "options": "factions:grey|blue|red;max_rounds:3"},
+    {"players": 3, "options": 'setup:{"first_player": 1, "artifact_deck": [8, 7, 6, 5, 4, 3, 2, 1, 0]}'},
+]
+
+
+@pytest.mark.parametrize("params", OPTIONS, ids=lambda params: params["options"])
+@pytest.mark.parametrize(
+    "again",
+    [lambda game: pickle.loads(pickle.dumps(game)), copy.deepcopy, lambda game: pyspiel.load_game(str(game))],
+    ids=["pickle", "deepcopy", "string"],
+)
+def test_copies_of_a_game_deal_its_games(params, again):
+    game = pyspiel.load_game("kepler_kitten_adventurers" if params["players"] == 2 else "kepler_ad_astra", params)
+    twin = again(game)
+    assert str(twin) == str(game)
+    assert twin.setting.config.digest == game.setting.config.digest
+    states = [random_state(one, 2, 6) for one in (game, twin)]
+    assert states[0].moment.position == states[1].moment.position
+    for state in states:
+        assert pickle.loads(pickle.dumps(state)).history() == copy.deepcopy(state).history() == state.history()
+    shown = [make_observation(one) for one in (game, twin)]
+    for one, state in zip(shown, states, strict=True):
+        one.set_from(state, 1)
+    assert np.array_equal(shown[0].tensor, shown[1].tensor)
+
+
+@pytest.mark.parametrize("name", ["a,b.toml", "a=b.toml"])
+def test_a_path_that_openspiel_would_misread_is_refused(tmp_path, name):
+    path = tmp_path / name
+    write_rows(path, own_rows("kitten_adventurers"))
+    with pytest.raises(kepler_envs.OptionError, match="takes no path with one of , = in it"):
+        pyspiel.load_game("kepler_kitten_adventurers", {"components": str(path)})
 
 
 def test_the_tensor_has_the_pieces():
