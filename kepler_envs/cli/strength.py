@@ -14,7 +14,7 @@ from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.registry import load_game
 from kepler_envs.terminal import stop_on_signals
 
-STOPPING = "stopping after these games; once more to give it up"
+STOPPING = "stopping after these games; once more to give them up"
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,17 @@ class MeasureStrength:
     """Number of players; the game's default otherwise."""
     games: Annotated[int, arg(metavar="N")] = 1000
     """Games per pairing, rounded up so that every seat is used equally often."""
-    side_by_side: Annotated[int, arg(metavar="N")] = 1000
-    """Number of games played at once. If you stop, whole batches of this size are kept."""
+    side_by_side: Annotated[int | None, optional(metavar="N")] = None
+    """Number of games played at once, in parts of this size: 1000, or 20 if an agent searches or comes from a file. If
+    you stop, whole parts are kept."""
     minutes: Annotated[float | None, optional(metavar="M")] = None
-    """Time limit for each pairing. The games played by then count. No limit if left out."""
+    """Time for each pairing, after which no more games begin. Those played count. No limit if left out."""
     seed: Annotated[int, arg(metavar="SEED")] = 77
     """Seed of the games."""
     out: Annotated[Path, arg(metavar="FILE")] = Path("strength.csv")
     """File that results are added to."""
     ray: OnRay = None
-    """Play batches of --side-by-side games on a Ray cluster: that at ADDRESS, or this machine's, started if needed."""
+    """Play parts of --side-by-side games on a Ray cluster: that at ADDRESS, or this machine's, started if needed."""
 
     def run(self, console: Console) -> int:
         """Measure what the record lacks; 0, or 130 if it was stopped."""

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,13 +24,19 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.files import check_writable
 from kepler_envs.printable import counted
 from kepler_envs.revision import commit
+from kepler_envs.terminal import say
 from kepler_envs.tournament import TournamentError, check_config, check_counts, check_specs, check_tournament_seed
 from kepler_envs.tournament.cluster import Cluster
-from kepler_envs.tournament.pairing import parts_of, play_parts
+from kepler_envs.tournament.pairing import Part, parts_of, play_parts
 from kepler_envs.tournament.standings import share
 
 SHORT = 7
 """Digits of a commit in the record."""
+SIDE_BY_SIDE, SIDE_BY_SIDE_SLOW = 1000, 20
+"""Games at a time unless asked otherwise. A thousand games of a search can take days, and until they are over nothing
+is kept."""
+SLOW = frozenset({"mcts", "python"})
+"""Kinds of bots that may take long for a game."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +48,9 @@ class Strength:
         agents: the specs of the bots to measure.
         against: the bots on all other seats, one after the other.
         games: the number of games per pairing, rounded up to use every seat equally often.
-        side_by_side: the number of games played at a time. They are kept if the rest is given up.
-        minutes: the most time for a pairing. The games played by then count.
+        side_by_side: the number of games played at a time. They are kept if the rest is given up. None means 1000, or
+            20 if a bot searches or comes from a file.
+        minutes: no more games begin after this time for a pairing. Those played count.
         seed: the seed of the games.
         out: the record that lines are added to.
 
@@ -56,7 +64,7 @@ class Strength:
     agents: tuple[str, ...]
     against: tuple[str, ...] = ("greedy",)
     games: int = 1000
-    side_by_side: int = 1000
+    side_by_side: int | None = None
     minutes: float | None = None
     seed: int = 77
     out: Path = Path("strength.csv")
@@ -74,6 +82,13 @@ class Strength:
         if self.config.num_players < 2:
             raise TournamentError("--players 1 leaves nobody to play against; allowed: at least 2")
         object.__setattr__(self, "out", Path(self.out))
+        object.__setattr__(self, "seed", int(self.seed))  # NumPy's integers do not wrap around
+
+    def games_at_a_time(self, *specs: str) -> int:
+        """The number of games that these bots play at a time."""
+        if self.side_by_side is not None:
+            return self.side_by_side
+        return SIDE_BY_SIDE_SLOW if SLOW & {spec.partition(":")[0] for spec in specs} else SIDE_BY_SIDE
 
 
 @dataclass(frozen=True)
@@ -128,13 +143,21 @@ def measure(
     console: Console,
     cluster: Cluster | None = None,
 ) -> Iterator[Line]:
-    """Play a pairing in parts, until it is stopped or its time is over. Yields the line of all games so far after each
-    part."""
+    """Play a pairing in parts. Once it is stopped or its time is over, no further part begins.
+
+    Yields the line of all games so far after each part.
+    """
     config = request.config
     game = config.game.name
     versions = [bots.fingerprint(spec, game) for spec in (agent, against)]  # files may change while they play
     began, wins = time.monotonic(), np.zeros(0)
-    parts = parts_of(request.games, request.side_by_side, config.num_players, request.seed)
+
+    def goes_on(_: Part) -> bool:
+        late = request.minutes is not None and time.monotonic() - began > 60 * request.minutes
+        return not len(wins) or not (late or stop.is_set())
+
+    at_a_time = request.games_at_a_time(agent, against)
+    parts = takewhile(goes_on, parts_of(request.games, at_a_time, config.num_players, request.seed))
     given_up = stop if cluster is not None else None  # a cluster without nodes would never get to its first part
     for results in play_parts(agent, against, config, parts, cluster, given_up):
         wins = np.concatenate([wins, results.wins])
@@ -144,9 +167,6 @@ def measure(
         yield Line(
             game, config.num_players, agent, against, found.games, *numbers, request.seed, commit(SHORT), *versions
         )
-        late = request.minutes is not None and time.monotonic() - began > 60 * request.minutes
-        if late or stop.is_set():
-            return
 
 
 def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> None:
@@ -162,7 +182,7 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
         for agent in request.agents:
             name = f"{config.game.name}, {counted(config.num_players, 'player')}: {agent} against {against}"
             if known_games(request.out, (config.game.name, config.num_players, agent, against)) >= request.games:
-                console.print(f"{name}: known", highlight=False)
+                say(console, f"{name}: known")
             else:
                 pairings[agent, against] = name
     if pairings:
@@ -172,7 +192,7 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
     for (agent, against), name in pairings.items():
         if stop.is_set():
             return
-        console.print(name, highlight=False)
+        say(console, name)
         line = None
         try:
             for so_far in measure(request, agent, against, stop, console, cluster):

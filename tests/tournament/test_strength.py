@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import threading
 from dataclasses import replace
+from itertools import islice
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -123,6 +125,58 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     assert line.games == 12
     measured(stop, agents=("greedy",), games=8, out=out)
     assert len(read_lines(out)) == 1  # nothing is begun any more
+
+
+@pytest.mark.parametrize(
+    ("agent", "against", "games"), [("mcts:1", "uniform", 20), ("uniform", "mcts:1", 20), ("uniform", "greedy", 1000)]
+)
+def test_slow_bots_play_few_games_at_a_time_unless_told(tmp_path, agent, against, games):
+    """A thousand games of a search can take days, so neither Ctrl-C nor the minutes would mean anything."""
+    out = tmp_path / "record.csv"
+    measured(agents=(agent,), against=(against,), games=1200, minutes=1e-9, players=2, out=out)
+    assert read_lines(out)[0].games == games
+
+
+def test_what_a_cluster_has_begun_counts():
+    """When it is stopped, no more begins, but nothing that is under way is given up."""
+    stop = threading.Event()
+
+    class Cluster:
+        def map(self, function, common, tasks, stopped):
+            under_way = list(islice(tasks, 4))
+            stop.set()
+            for task in reversed(under_way):
+                yield task, function(common, task)
+            yield from ((task, function(common, task)) for task in tasks)
+
+    request = Strength(kepler_envs.load_game(GAME).configure(), ("uniform",), games=4000, side_by_side=8)
+    *_, line = strength.measure(request, "uniform", "greedy", stop, Console(file=io.StringIO()), Cluster())
+    assert line.games == 32
+
+
+def test_numpy_s_seeds_are_seeds(tmp_path):
+    lines = []
+    for number, seed in enumerate((2**64 - 1, np.uint64(2**64 - 1), 5, np.int64(5))):
+        out = tmp_path / f"{number}.csv"
+        measured(agents=("uniform",), games=40, side_by_side=8, seed=seed, out=out)
+        lines += read_lines(out)
+    assert lines[0] == lines[1] and lines[2] == lines[3]
+
+
+def test_names_are_printed_as_they_are(tmp_path):
+    folder = tmp_path / "[old] a[" / "b]"
+    folder.mkdir(parents=True)
+    file = folder / "bot.py"
+    file.write_text(
+        "class First:\n"
+        "    def __init__(self, config): ...\n"
+        "    def start(self, rows, seeds): ...\n"
+        "    def act(self, decisions):\n"
+        "        return decisions.action_mask.argmax(axis=1)\n"
+    )
+    name = f"python:{file}:First"
+    for _ in range(2):
+        assert f"{GAME}, 4 players: {name} against greedy" in measured(agents=(name,), games=4, out=tmp_path / "s.csv")
 
 
 def test_endless_games_stop_when_their_time_is_over(tmp_path):
