@@ -35,7 +35,7 @@ class PlayCampaign:
     games: Annotated[int, arg(metavar="N")] = 1
     """Number of games to play at most. A lost level is tried again."""
     seed: Annotated[int | None, optional(metavar="SEED")] = None
-    """Seed of the first deal. Later games use the seeds that follow it. Drawn if left out."""
+    """Seed of the first deal. Other games use the seeds that follow it, and none that was played. Drawn if left out."""
     solo_planets: Annotated[int | None, optional(metavar="N")] = None
     """Number of planets on the map in a new campaign: 18 (if left out) or 20."""
     components: Annotated[Path | None, optional(metavar="FILE")] = None
@@ -103,12 +103,13 @@ class PlayCampaign:
         return campaign
 
     def _play(self, console: Console, campaign: Campaign, seed: int, path: Path) -> None:
-        """Play the games asked for, and keep each."""
+        """Play the games asked for, and keep each. No deal comes twice."""
         for _ in range(self.games):
+            while any(attempt.seed == seed for attempt in campaign.attempts):
+                seed = following_seed(seed)
             if campaign.completed or not self._play_level(console, campaign, seed):
                 break
             campaign.save(path)
-            seed = following_seed(seed)
 
     def _play_level(self, console: Console, campaign: Campaign, seed: int) -> bool:
         """One game; False if the person has left it."""

@@ -176,6 +176,17 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert Position.read(last.state).level == 1
 
 
+def test_the_same_command_goes_on_with_other_deals(tmp_path: Path) -> None:
+    """As one command for all games does."""
+    asked = ["campaign", "edge", "--agent", "uniform", "--seed", "5"]
+    once, again = tmp_path / "once.json", tmp_path / "again.json"
+    assert run([*asked, "--file", str(once), "--games", "4"]) == 0
+    for games in ("1", "2", "1"):
+        assert run([*asked, "--file", str(again), "--games", games]) == 0
+    attempts = Campaign.load(again).attempts
+    assert attempts == Campaign.load(once).attempts and len({one.seed for one in attempts}) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
