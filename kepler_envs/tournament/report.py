@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -18,8 +19,9 @@ from rich.console import Console
 from kepler_envs.bots.networks import CURVE_FILE
 from kepler_envs.engine.game import Configuration
 from kepler_envs.files import write_atomically
-from kepler_envs.printable import counted, printable_name, short_names
+from kepler_envs.printable import counted, printable, printable_name, short_names
 from kepler_envs.terminal import grid
+from kepler_envs.tournament import TournamentError
 from kepler_envs.tournament.metagame import MISSING, Evaluation
 from kepler_envs.tournament.ratings import IMAGINARY_WINS
 from kepler_envs.tournament.standings import Margin, Share, Standings
@@ -366,18 +368,26 @@ DRAWN = re.compile(r"steps|seconds|(win_rate|low|high)_\w+")
 
 
 def read_learning_curve(spec: str) -> list[dict[str, float]]:
-    """Read what is drawn of the learning_curve.csv in or beside the checkpoint of a ``net:PATH``; empty if there is
-    none."""
+    """Read what is drawn of the learning_curve.csv in or beside the checkpoint of a ``net:PATH``.
+
+    It is empty if there is none. TournamentError if something in it is no number.
+    """
     kind, _, argument = spec.partition(":")
     if kind != "net":
         return []
-    checkpoint = Path(argument)
+    checkpoint = Path(os.path.expanduser(argument))  # no shell writes it out behind a colon
     path = (checkpoint if checkpoint.is_dir() else checkpoint.parent) / CURVE_FILE
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    return [{name: float(value) for name, value in row.items() if value and DRAWN.fullmatch(name)} for row in rows]
+        rows = list(csv.DictReader(lines, restkey=""))
+    try:
+        return [{name: float(value) for name, value in row.items() if value and DRAWN.fullmatch(name)} for row in rows]
+    except ValueError as problem:
+        raise TournamentError(
+            f"{printable(str(path))} is damaged: {problem}. Mend it or delete it, and run the same command again; the "
+            "games are kept"
+        ) from problem
 
 
 class CurvePoint(NamedTuple):

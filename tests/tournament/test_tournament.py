@@ -290,7 +290,7 @@ def test_every_replay_verifies_and_is_a_game_of_the_ledger(tmp_path):
         assert (replay.final["rank"], replay.final["length"]) == (json.loads(ranks), length)
 
 
-def test_learning_curves_are_read_beside_checkpoints(tmp_path):
+def test_learning_curves_are_read_beside_checkpoints(tmp_path, monkeypatch):
     (tmp_path / "learning_curve.csv").write_text(
         "steps,win_rate_uniform,win_rate_greedy,seconds\n0,0.25,,1\n512,0.5,0.1,9\n"
     )
@@ -299,6 +299,15 @@ def test_learning_curves_are_read_beside_checkpoints(tmp_path):
     assert found[0] == {"steps": 0, "win_rate_uniform": 0.25, "seconds": 1}
     assert found[1]["win_rate_greedy"] == 0.1
     assert read_learning_curve("greedy") == read_learning_curve(f"net:{tmp_path / 'other' / 'best.zip'}") == []
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
+    assert read_learning_curve(f"net:~/{tmp_path.name}") == found
+
+
+def test_a_damaged_learning_curve_is_named(tmp_path):
+    path = tmp_path / "learning_curve.csv"
+    path.write_text("steps,win_rate_uniform\n0,often\n")
+    with pytest.raises(TournamentError, match=f"^{path} is damaged: .*'often'.*; the games are kept$"):
+        read_learning_curve(f"net:{tmp_path}")
 
 
 def test_a_network_for_several_numbers_of_players_has_the_curve_of_this_table(tmp_path):
