@@ -60,13 +60,13 @@ def make(
         copy: whether observations are copies.
         mask_in: where the action mask goes: ``observation``, ``info`` or ``both``. With ``info`` the observation is the
             vector alone.
-        components: a card file of your own, like the game's components.toml.
+        components: a component file of your own, like the game's components.toml.
         options: the game's options. ``kepler-envs show GAME`` lists them.
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
-        ComponentError: the card file is wrong.
+        ComponentError: the component file is wrong.
     """
     also = ("render_mode", "render_seat", "illegal", "copy", "mask_in")
     config = registry.configure(name, num_players, components, options, also)
@@ -92,14 +92,14 @@ def make_batch(
         seed: an integer 0 .. 2**64 - 1, of which each row plays a stream of its own, or an integer array (num_envs,)
             with the seed of each row's first game. None draws one.
         threads: the threads that step the games. They change the speed alone.
-        components: a card file of your own, like the game's components.toml.
+        components: a component file of your own, like the game's components.toml.
         options: the game's options. ``kepler-envs show GAME`` lists them.
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
         ValueError: the seed is not allowed.
-        ComponentError: the card file is wrong.
+        ComponentError: the component file is wrong.
     """
     config = registry.configure(name, num_players, components, options, ("num_envs", "seed", "threads"))
     return Batch(config, num_envs, seed, threads)

@@ -77,7 +77,7 @@ def game_sizes(game: Game) -> list[FactRow]:
     """The numbers that describe a game."""
     return [
         FactRow("id", game.id),
-        FactRow("players", f"{span(game.min_players, game.max_players)}, {game.default_players} unless told"),
+        FactRow("players", f"{span(game.min_players, game.max_players)}, {game.default_players} by default"),
         FactRow("actions", str(len(game.actions))),
         FactRow("observation", f"{game.observation.size} x {game.observation.dtype}"),
         FactRow("longest game", f"{game.max_decisions:,} decisions with the default limits"),
@@ -90,7 +90,7 @@ def option_rows(game: Game) -> list[OptionRow]:
     players = OptionRow(
         "num_players", str(game.default_players), f"an integer {span(game.min_players, game.max_players)}", "seats"
     )
-    components = OptionRow("components", "None", "a path", "a card file of your own instead of the game's")
+    components = OptionRow("components", "None", "a path", "a component file of your own instead of the game's")
     listed = [
         OptionRow(option.name, repr(option.default), option.allowed, option.meaning) for option in game.option_list
     ]

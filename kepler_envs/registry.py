@@ -90,7 +90,7 @@ def configure(
         UnknownGame: there is no such game; a KeyError.
         UnknownOptionError: there is no such option. The message names those arguments, too.
         OptionError: a value is not allowed.
-        ComponentError: the card file is wrong.
+        ComponentError: the component file is wrong.
     """
     try:
         return load_game(name).configure(num_players, components, **options)

@@ -1,9 +1,9 @@
 """Exact distance from equilibrium: NashConv, computed by OpenSpiel, in two games reduced to a few thousand states.
 
 Counterfactual regret minimisation (CFR) shows that it goes to 0. Uniform play, greedy, search and a network trained by
-PPO are compared with it, each as its policy in every information state. The reduced games have two players, card files
-of their own (``reduced/``) and a few deals, which everybody may know: PPO trains on these deals, while a search draws
-what is hidden from all deals of the cards.
+PPO are compared with it, each as its policy in every information state. The reduced games have two players, component
+files of their own (``reduced/``) and a few deals, which everybody may know: PPO trains on these deals, while a search
+draws what is hidden from all deals of the cards.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NUM_ENVS, N_STEPS = 64, 32
 
 @dataclass(frozen=True)
 class Reduced:
-    """A game made small by the card file ``reduced/<name>.toml``."""
+    """A game made small by the component file ``reduced/<name>.toml``."""
 
     name: str
     deals: int

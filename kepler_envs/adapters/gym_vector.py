@@ -63,7 +63,7 @@ def make_seats(
     Raises:
         UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
-        ComponentError: the card file is wrong.
+        ComponentError: the component file is wrong.
         BotError: there is no such bot (this is a ValueError).
         TypeError: an opponent is something else.
     """

@@ -34,7 +34,7 @@ class ShowReplay:
     file: Annotated[Positional[Path], arg(metavar="FILE")]
     """A replay, as `play --save` and `watch --save` write it."""
     components: Annotated[Path | None, optional(metavar="FILE")] = None
-    """Where the card file of the game is now, if it had one of its own."""
+    """Where the component file of the game is now, if it had one of its own."""
     at: Annotated[int | None, optional(metavar="N")] = None
     """Show only the position after N decisions."""
     seat: Annotated[int | None, optional(metavar="SEAT")] = None

@@ -325,13 +325,13 @@ class Game:
 
         Args:
             num_players: the number of seats. None takes the game's default.
-            components: a card file of your own, like the game's components.toml. None takes that.
+            components: a component file of your own, like the game's components.toml. None takes that.
             options: values of ``option_list`` by name. The others have their defaults.
 
         Raises:
             UnknownOptionError: there is no such option.
             OptionError: a value is not allowed.
-            ComponentError: the card file is wrong.
+            ComponentError: the component file is wrong.
         """
         given = self.default_players if num_players is None else num_players
         players = check_integer(
@@ -576,7 +576,7 @@ def _rebuild_configuration(
 ) -> Configuration:
     """Unpickle a configuration.
 
-    The tables travel with it, so a card file may change or move in the meantime.
+    The tables travel with it, so a component file may change or move in the meantime.
     """
     configuration = Configuration.__new__(Configuration)
     configuration.game, configuration.num_players = game, num_players

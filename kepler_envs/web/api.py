@@ -167,7 +167,7 @@ class Api:
                 except ReplayError as problem:
                     raise WebError(str(problem).replace(str(path), form["name"][:100])) from problem
             if "components" in replay.options:
-                raise WebError("a game with a card file of its own is opened by `kepler-envs serve FILE`")
+                raise WebError("a game with a component file of its own is opened by `kepler-envs serve FILE`")
             return self._house.add_film(Film.of(replay, form["name"][:100]), keep=True)
 
         return _json({"token": await run_in_threadpool(opened)})

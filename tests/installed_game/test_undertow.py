@@ -173,7 +173,7 @@ def test_hands_of_others_are_not_shown(game):
     assert ">1<" not in at.drawing(0).svg() and ">1<" in at.drawing(1).svg()
 
 
-# ---------------------------------------------------------------- card files
+# ---------------------------------------------------------------- component files
 
 
 def rows(copies: int, hand_size: int) -> Rows:

@@ -1,4 +1,4 @@
-"""components.toml -> validated tables. A user's own card file goes the same way."""
+"""components.toml -> validated tables. A user's own component file goes the same way."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ from kepler_envs.engine.returns import RANK_OR_WIN
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 5
 MAX_ROUNDS = 3
-MAX_CARDS = 40  # of any card file
+MAX_CARDS = 40  # of any component file
 ROW_SLOTS = 2 * MAX_PLAYERS + 1
-RUN_SLOTS = 35  # sectors of any card file; the rulebook's longest run with five players
+RUN_SLOTS = 35  # sectors of any component file; the rulebook's longest run with five players
 PART_SLOTS = 2 * MAX_ROUNDS  # two picks a round
 DELIVERY_SLOTS = 2 * MAX_ROUNDS
-MAX_FUEL = 10  # on a ship, with any card file
+MAX_FUEL = 10  # on a ship, with any component file
 NUM_TYPES = 5
 NUM_SHIPS = 5
 ASTEROIDS, COMETS, STATIONS = 0, 1, 2

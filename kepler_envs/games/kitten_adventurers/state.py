@@ -23,10 +23,10 @@ WORMHOLE, FINAL_FRONTIER, HYPERSPEED = 0, 12, 13
 LADDER_LENGTH = 13  # values 0..12
 NUM_LANES = 4
 SHOWN = 3  # lane cards that have a field of their own; those below are buried
-MAX_CARDS = 120  # of any card file; the rulebook's has 110
+MAX_CARDS = 120  # of any component file; the rulebook's has 110
 FEW_BURIED = 59
 """So many buried cards are mostly all there are: they are copied without looking at the places for more."""
-MAX_LADDERS = 16  # wormholes and hyperspeeds of any card file; the rulebook's has 14
+MAX_LADDERS = 16  # wormholes and hyperspeeds of any component file; the rulebook's has 14
 
 COLUMN = 16
 """A number of each card type, NUM_TYPES of them, is copied in a run that a register holds; what comes after writes over

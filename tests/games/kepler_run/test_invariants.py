@@ -1,4 +1,4 @@
-"""Every invariant after every decision of random games: all player counts, options and card files."""
+"""Every invariant after every decision of random games: all player counts, options and component files."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_setup_is_fair() -> None:
         assert len(counts) == 3000 // expected and chi_square < 2 * len(counts) + 20
 
 
-# ---------------------------------------------------------------- other card files
+# ---------------------------------------------------------------- other component files
 
 
 def changed_rows(numbers: dict[str, int], cards: list[dict[str, Any]]) -> Rows:

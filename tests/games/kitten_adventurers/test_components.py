@@ -1,4 +1,4 @@
-"""Card files and options: what is allowed works, what is not is refused in words."""
+"""Component files and options: what is allowed works, what is not is refused in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every invariant after every decision of random games: all player counts, options and card files."""
+"""Every invariant after every decision of random games: all player counts, options and component files."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_deal_is_uniform() -> None:
 
 
 def card_file(folder: Path, name: str, *replacements: tuple[str, str]) -> Path:
-    """A copy of the game's own card file with texts replaced."""
+    """A copy of the game's own component file with texts replaced."""
     text = DEFAULT_FILE.read_text(encoding="utf-8")
     for old, new in replacements:
         assert old in text
