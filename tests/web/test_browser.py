@@ -770,6 +770,26 @@ def test_a_watched_game_can_be_studied_while_it_is_played(browser: Any, base: st
         page.locator(".results").wait_for()
 
 
+def test_what_was_decided_is_marked_in_a_game_that_was_watched_live(browser: Any, house: Any, base: str) -> None:
+    """A page first sees a position before anything has been decided there."""
+    film = Film(forms.configuration("kitten_adventurers", 2, {}), 5, ["greedy", "greedy"], "a game")
+    film.growing = True
+    token = house.add_film(film)
+    with page_of(browser) as page:
+        page.goto(f"{base}/film/{token}")
+        for last in range(1, 4):
+            page.locator(f".board[data-at='{last - 1}'] svg").wait_for()
+            assert page.locator(".moves .move").count() > 1 and page.locator(".moves .taken").count() == 0
+            film.add(film.positions[-1].legal_actions()[0])
+        page.locator(".board[data-at='3']").wait_for()
+        for at in (2, 1, 0):
+            page.keyboard.press("ArrowLeft")
+            page.locator(f".board[data-at='{at}']").wait_for()
+            taken = page.locator(".moves li", has=page.locator(".taken")).get_attribute("data-action")
+            assert int(taken) == film.replay.actions[at]
+    house.close_film(token)
+
+
 @slow
 def test_the_page_of_a_film_outlives_a_server_that_does_not_answer(browser: Any, base: str, growing: Any) -> None:
     """It says so, and goes on when the server is back."""

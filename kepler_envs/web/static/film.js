@@ -8,11 +8,12 @@ const OFTEN = 500; // milliseconds between two questions
 const source = {
   async frame(at, view) {
     const key = `${at}/${view}`;
-    if (!frames.has(key)) {
-      if (frames.size > KEPT) frames.clear();
-      frames.set(key, await ask(`${api}/frames/${key}`));
-    }
-    return frames.get(key);
+    if (frames.has(key)) return frames.get(key);
+    const frame = await ask(`${api}/frames/${key}`);
+    if (frame.actions.length && frame.taken === null) return frame; // which of them is taken is not known yet
+    if (frames.size > KEPT) frames.clear();
+    frames.set(key, frame);
+    return frame;
   },
   ask: (at, bot) => ask(`${api}/ask`, { at, bot }),
 };
