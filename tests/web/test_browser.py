@@ -217,6 +217,26 @@ def test_keyboard_filter_and_undo(browser: Any, house: Any, base: str) -> None:
         page.locator(f".board:not([data-version='{version}'])").wait_for()
 
 
+def test_a_double_click_takes_back_one_decision(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    mover = table.position.seat
+    for _ in range(2):
+        table.decide(mover, table.position.legal_actions()[0])
+    assert table.position.seat == mover
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[mover]}")
+        undo, version = page.get_by_role("button", name="Undo"), table.version
+        undo.click()
+        page.locator(f".board:not([data-version='{version}'])").wait_for()
+        assert undo.is_enabled()
+        page.mouse.down(click_count=2)  # the second one of a slow double click: the answer is here already
+        page.mouse.up(click_count=2)
+        page.wait_for_timeout(300)
+        assert len(table.heard) == 1
+        undo.click()
+        wait_until(page, lambda: not table.heard)
+
+
 def test_the_keyboard_plays_on_where_it_was(browser: Any, house: Any, base: str) -> None:
     """What had the focus is gone after a decision: the next choice gets it, the prompt while others decide."""
     table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
