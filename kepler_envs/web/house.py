@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,26 @@ class House:
         end = time.monotonic() + PATIENCE
         while self._busy and time.monotonic() < end:
             time.sleep(0.01)
-        for table in list(self._tables.values()):
+        with self._lock:  # a new game that is being written down is finished first
+            tables, films = list(self._tables.values()), list(self._films.values())
+        for table in tables:
             table.close()
-        for film in list(self._films.values()):
+        for film in films:
             with film.lock:
                 self._save_if_growing(film)
                 film.growing = False
         self._store.close()
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        """Games are added and deleted one at a time, and not once the house closes: NotNowError then.
+
+        Locks of tables and films are taken inside this one, never around it.
+        """
+        with self._lock:
+            if self.closing.is_set():
+                raise NotNowError("the server is being stopped")
+            yield
 
     # ------------------------------------------------------------ tables
 
@@ -96,31 +110,40 @@ class House:
             specs: by seat, a bot's spec or ``person``.
 
         Raises:
-            NotNowError: there are too many tables.
+            NotNowError: there are too many tables, or the house closes.
             WebError: one of the bots cannot play this game.
         """
-        if len(self._tables) >= MOST_TABLES:
-            raise NotNowError(f"there are {MOST_TABLES} tables: close some first")
         seats = [Seat(spec) for spec in specs]
         players = Players(config, _bots_of(seats), fresh_seed())  # raises before anything is written
-        table = Table(secrets.token_hex(6), config, fresh_seed() if seed is None else seed, seats, advice)
-        self._store.add(table)
-        self._players[table.number] = players
-        self._put(table)
+        try:
+            table = Table(secrets.token_hex(6), config, fresh_seed() if seed is None else seed, seats, advice)
+            self._add(table, players)
+        except BaseException:
+            players.close()
+            raise
         self.play_on(table)
         return table
 
+    def _add(self, table: Table, players: Players) -> None:
+        """Write a new table down and let people in."""
+        with self._open():
+            if len(self._tables) >= MOST_TABLES:
+                raise NotNowError(f"there are {MOST_TABLES} tables: close some first")
+            self._store.add(table)
+            self._players[table.number] = players
+            self._put(table)
+
     def close_table(self, number: str) -> None:
         """Forget a table and delete its files."""
-        with self._lock:
+        with self._open():
             table = self.table(number)
             del self._tables[number]
             players = self._players.pop(number, None)
             self._table_films.pop(table.film_token, None)
             for seat in table.seats:
                 self._seats.pop(seat.token, None)
-        table.close()  # before its files go, or a decision could still be written
-        self._store.remove(table)
+            table.close()  # before its files go, or a decision could still be written
+            self._store.remove(table)
         if players:
             players.close()
 
@@ -210,9 +233,9 @@ class House:
             specs: the bots that play it, by seat.
 
         Raises:
-            NotNowError: there are too many.
+            NotNowError: there are too many, or the house closes.
         """
-        with self._lock:
+        with self._open():
             if len(self._films) >= MOST_FILMS:
                 raise NotNowError(f"there are {MOST_FILMS} games on show: delete some first")
             token = new_token()
@@ -223,13 +246,13 @@ class House:
 
     def close_film(self, token: str) -> None:
         """Forget a game on show and delete its files; UnknownError if there is none."""
-        with self._lock:
+        with self._open():
             if token not in self._films:
                 raise UnknownError("there is no such game")
             film = self._films.pop(token)
-        film.growing = False
-        with film.lock:
-            self._store.remove_film(film)
+            film.growing = False
+            with film.lock:
+                self._store.remove_film(film)
 
     def _take_up(self, token: str, film: Film, specs: list[str]) -> None:
         """Put a saved game on show again, and let the bots finish it if they had not."""
@@ -246,7 +269,11 @@ class House:
         names = [shown_name(spec) for spec in specs]
         film = Film(config, seed, names, f"{config.game.title}: {', '.join(names)}")
         film.growing = True
-        token = self.add_film(film, keep=True, specs=specs)
+        try:
+            token = self.add_film(film, keep=True, specs=specs)
+        except BaseException:
+            players.close()
+            raise
         threading.Thread(target=self._shoot, args=(film, players, specs), name="film", daemon=True).start()
         return token
 

@@ -8,7 +8,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from kepler_envs.web import NotNowError, UnknownError, WebError, forms
 from kepler_envs.web.films import Film
 from kepler_envs.web.house import House
 from kepler_envs.web.players import Players
+from kepler_envs.web.store import Store
 from kepler_envs.web.tables import PERSON, Table
 from kepler_envs.web.views import shown_name
 from tests.effort import slow
@@ -105,6 +106,98 @@ def test_a_closed_house_takes_no_more_decisions(tmp_path: Path) -> None:
         table.decide(table.position.seat, table.position.legal_actions()[0])
     with house_in(tmp_path) as second:
         assert second.table(table.number).heard == []
+
+
+class Halted:
+    """A method that waits, when it is called, until it may go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, kind: type, name: str) -> None:
+        self.called, self.may = threading.Event(), threading.Event()
+        method = getattr(kind, name)
+
+        def halted(*given: Any) -> Any:
+            self.called.set()
+            assert self.may.wait(LONGEST_WAIT)
+            return method(*given)
+
+        monkeypatch.setattr(kind, name, halted)
+
+
+def watch(house: House) -> None:
+    house.watch(CONFIG, ["greedy", "greedy"], 5)
+
+
+def set_up(house: House) -> None:
+    house.open_table(CONFIG, [PERSON, PERSON], 5, advice=True)
+
+
+def in_background(act: Callable[[], Any]) -> tuple[threading.Thread, list[Exception]]:
+    """Run it in a thread; what it raises comes into the list."""
+    problems: list[Exception] = []
+
+    def run() -> None:
+        try:
+            act()
+        except Exception as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread, problems
+
+
+@pytest.mark.parametrize("begin", [set_up, watch])
+def test_a_game_that_is_set_up_too_late_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: Callable[[House], None]
+) -> None:
+    """Loading its bots takes a while, and another server may have the folder then."""
+    halted = Halted(monkeypatch, Players, "__init__")
+    with house_in(tmp_path) as house:
+        thread, problems = in_background(lambda: begin(house))
+        assert halted.called.wait(LONGEST_WAIT)
+        house.close()
+        halted.may.set()
+        thread.join(LONGEST_WAIT)
+        assert [type(problem) for problem in problems] == [NotNowError] and "being stopped" in str(problems[0])
+        assert not list(tmp_path.glob("*/*")) and house.overview() == {"tables": [], "films": []}
+
+
+@pytest.mark.parametrize(("begin", "name"), [(set_up, "add"), (watch, "add_film")])
+def test_a_game_that_is_being_written_down_is_part_of_the_house_that_closes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: Callable[[House], None], name: str
+) -> None:
+    halted = Halted(monkeypatch, Store, name)
+    with house_in(tmp_path) as house:
+        beginning, problems = in_background(lambda: begin(house))
+        assert halted.called.wait(LONGEST_WAIT)
+        closing, _ = in_background(house.close)
+        closing.join(0.2)
+        assert closing.is_alive(), "nobody else has the folder yet"
+        halted.may.set()
+        for thread in (closing, beginning):
+            thread.join(LONGEST_WAIT)
+            assert not thread.is_alive()
+        assert not problems
+        for number in house.numbers:
+            with pytest.raises(UnknownError):
+                house.table(number).save()
+    with house_in(tmp_path) as house:
+        assert sum(map(len, house.overview().values())) == 1
+
+
+@pytest.mark.parametrize("kind", ["table", "film"])
+def test_a_closed_house_deletes_nothing(tmp_path: Path, kind: str) -> None:
+    """Another server may have taken the game up already."""
+    with house_in(tmp_path) as house:
+        table = finished_table(house)
+        token = house.add_film(Film.of(table.replay, "mine"), keep=True)
+    with pytest.raises(NotNowError, match="being stopped"):
+        if kind == "table":
+            house.close_table(table.number)
+        else:
+            house.close_film(token)
+    with house_in(tmp_path) as house:
+        assert house.numbers == {table.number} and house.film(token).label == "mine"
 
 
 def test_versions_grow_from_one_server_to_the_next(tmp_path: Path) -> None:
