@@ -25,6 +25,7 @@ class Film:
         problem: why they stopped, or "".
         positions: the position before each decision, then the last one.
         expected: per position, the return by seat that the game's best network expects; None without such a network.
+        expects: name of that network, or "".
     """
 
     def __init__(self, config: Configuration, seed: int, names: list[str], label: str) -> None:
@@ -38,8 +39,9 @@ class Film:
         self.positions = [Snapshot.deal(config, seed)]
         self._heading = game_words(config)  # reads the published networks, so not at every view
         self.scores: list[list[int]] = []
-        self.expected: list[list[float]] | None = []
         self._expectations = Expectations.of(config)
+        self.expected: list[list[float]] | None = [] if self._expectations else None
+        self.expects = self._expectations.name if self._expectations else ""
         self._note(self.positions[0])
 
     @classmethod
@@ -61,10 +63,10 @@ class Film:
 
     def _note(self, position: Snapshot) -> None:
         self.scores.append(position.results()[1].tolist())
-        if self._expectations is None:
-            self.expected = None
-        elif self.expected is not None:
+        if self._expectations and self.expected is not None:
             self.expected.append(self._expectations(position))
+        if position.over:
+            self._expectations = None  # it takes more memory than all positions
 
     # ------------------------------------------------------------ what a page is told
 
@@ -87,7 +89,7 @@ class Film:
                 "told": [self._decision(number) for number in range(start, len(self.replay.actions))],
                 "scores": self.scores[start:],
                 "expected": None if self.expected is None else self.expected[start:],
-                "expects": "" if self._expectations is None else self._expectations.name,
+                "expects": self.expects,
                 "growing": self.growing,
                 "problem": self.problem,
                 "results": results(last, self.replay.agents, outcome) if last.over else [],

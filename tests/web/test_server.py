@@ -359,9 +359,11 @@ def test_choices_say_what_they_mean(room: Room) -> None:
 
 def test_expectations_of_the_published_network(room: Room) -> None:
     token = watched(room, ["greedy"] * 4, players=4, options={})
-    wait_for_the_end_of(room.house.film(token))
+    film = room.house.film(token)
+    wait_for_the_end_of(film)
     story = room.client.get(f"/api/film/{token}").json()
     assert story["expects"] == BEST_NETWORK
+    assert film._expectations is None, "a network takes more memory than a game, and many games are shown"
     assert len(story["expected"]) == len(story["scores"])
     final = {row["seat"]: row["reward"] for row in story["results"]}
     assert story["expected"][-1] == pytest.approx([final[seat] for seat in range(4)], abs=1e-3)
