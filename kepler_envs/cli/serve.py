@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Console
 from tyro.conf import Positional, UseAppendAction, arg
@@ -14,9 +14,14 @@ from kepler_envs.cli.common import UsageError, check_folder, needing, optional
 from kepler_envs.engine.replay import ReplayError, read_replay
 from kepler_envs.terminal import say
 
+if TYPE_CHECKING:
+    from kepler_envs.web.films import Film
+
 USUAL_PORT = 8042
 MOST_PACE = 3600
 """Most seconds between two moves of bots."""
+MOST_OPEN = 1000
+"""Most replays to look at: a finished game takes up to 2 MB of memory, and up to 0.3 seconds of the start."""
 ELSEWHERE = {"0.0.0.0": (socket.AF_INET, "192.0.2.1"), "::": (socket.AF_INET6, "2001:db8::1")}
 """Addresses that no machine has, by those of all interfaces."""
 
@@ -43,43 +48,34 @@ class Serve:
             import uvicorn
 
             from kepler_envs.web.server import make_app
-        from kepler_envs.web.films import Film
         from kepler_envs.web.guard import is_local
         from kepler_envs.web.house import House
         from kepler_envs.web.store import usual_folder
 
         self._check()
         listening = self._listen()
-        films = []
-        for path, label in self._replays():
-            replay = read_replay(path)
-            try:
-                films.append(Film.of(replay, label))
-            except ReplayError as problem:
-                raise UsageError(f"{path}: {problem}") from problem
+        films = self._films(console)
         house = House(self.folder or usual_folder(), self.pace, lambda words: say(console, words))
-        for film in films:
-            house.add_film(film)
-        local = is_local(self.host)
-        port = listening.getsockname()[1]
-        say(console, f"Open  http://{self._name_in_links()}:{port}/host/{house.host_token}")
-        say(console, self._who_can_play(local))
-        console.file.flush()  # into a pipe, too
 
         class Server(uvicorn.Server):
             def handle_exit(self, sig: int, frame: Any) -> None:
                 house.closing.set()  # pages that wait for news are told that there will be none
                 super().handle_exit(sig, frame)
 
-        server = Server(
-            uvicorn.Config(
+        try:
+            for film in films:
+                house.add_film(film)
+            local = is_local(self.host)
+            port = listening.getsockname()[1]
+            say(console, f"Open  http://{self._name_in_links()}:{port}/host/{house.host_token}")
+            say(console, self._who_can_play(local))
+            console.file.flush()  # into a pipe, too
+            config = uvicorn.Config(
                 make_app(house, local, (self.host, *self.name)), log_level="warning", access_log=False,
                 log_config=None,  # its own would close the log handlers of other libraries, and absl's closes stderr
                 server_header=False, timeout_graceful_shutdown=2,
-            )
-        )  # fmt: skip
-        try:
-            server.run(sockets=[listening])
+            )  # fmt: skip
+            Server(config).run(sockets=[listening])
         finally:
             house.close()
         return 0
@@ -126,6 +122,23 @@ class Serve:
             "a seat's link can play that seat. Whoever has the link above can set up tables and run your bots. "
             "Share only the links of seats."
         )
+
+    def _films(self, console: Console) -> list[Film]:
+        """The games to show, as many as there should be memory for; UsageError if one of them does not verify."""
+        from kepler_envs.web.films import Film
+
+        films, found = [], self._replays()
+        if len(found) > MOST_OPEN:
+            first, count = found[MOST_OPEN][0], len(found) - MOST_OPEN
+            say(console, f"Left out: {count:,} of {len(found):,} replays, from {first} on. Each takes memory.")
+        with console.status("replays ..."):
+            for path, label in found[:MOST_OPEN]:
+                replay = read_replay(path)
+                try:
+                    films.append(Film.of(replay, label))
+                except ReplayError as problem:
+                    raise UsageError(f"{path}: {problem}") from problem
+        return films
 
     def _replays(self) -> list[tuple[Path, str]]:
         """The files to show, with what to call them."""

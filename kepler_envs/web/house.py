@@ -229,15 +229,15 @@ class House:
         """Put a game on show and return its token.
 
         Args:
-            keep: show it again after a restart of the server.
+            keep: show it again after a restart of the server. Only games that are kept are limited in number.
             specs: the bots that play it, by seat.
 
         Raises:
-            NotNowError: there are too many, or the house closes.
+            NotNowError: too many are kept, or the house closes.
         """
         with self._open():
-            if len(self._films) >= MOST_FILMS:
-                raise NotNowError(f"there are {MOST_FILMS} games on show: delete some first")
+            if keep and sum(bool(film.number) for film in self._films.values()) >= MOST_FILMS:
+                raise NotNowError(f"{MOST_FILMS} watched and opened games are kept: delete some first")
             token = new_token()
             if keep:
                 self._store.add_film(token, film, specs or [])

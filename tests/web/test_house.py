@@ -16,7 +16,7 @@ import pytest
 
 from kepler_envs.cli import main
 from kepler_envs.cli.serve import Serve
-from kepler_envs.engine.replay import Replay
+from kepler_envs.engine.replay import Replay, record, write_replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.terminal import make_console
 from kepler_envs.web import NotNowError, UnknownError, WebError, forms
@@ -357,7 +357,7 @@ def test_the_film_of_a_table_is_no_watched_game(house: House, monkeypatch: pytes
     assert house.overview()["films"] == []
     with pytest.raises(UnknownError):
         house.close_film(table.film_token)
-    token = house.add_film(Film.of(film.replay, "mine"))
+    token = house.add_film(Film.of(film.replay, "mine"), keep=True)
     assert [film["token"] for film in house.overview()["films"]] == [token]
     house.close_table(table.number)
     with pytest.raises(UnknownError):
@@ -414,17 +414,24 @@ class ClosesItsStream(logging.StreamHandler):
         super().close()
 
 
+@pytest.fixture
+def apps(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The applications of servers, each of which stops at once."""
+    import uvicorn
+
+    found: list[Any] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: found.append(server.config.app))
+    return found
+
+
 def test_the_link_that_is_printed_is_answered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], apps: list[Any]
 ) -> None:
     """Also where ``--host`` is a name."""
-    import uvicorn
     from starlette.testclient import TestClient
 
     here = Serve(port=0)._listen()
-    apps: list[Any] = []
     monkeypatch.setattr(Serve, "_listen", lambda self: here)  # wherever the name leads
-    monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: apps.append(server.config.app))
     handler = ClosesItsStream(io.StringIO())
     assert Serve(host="My-Box.example", port=0, folder=tmp_path).run(make_console()) == 0
     assert not handler.stream.closed, "the log of another library goes on"
@@ -433,3 +440,66 @@ def test_the_link_that_is_printed_is_answered(
     assert link.startswith("http://My-Box.example:")
     assert TestClient(apps[0], base_url=link).get(link).status_code == 200
     assert TestClient(apps[0]).get("http://evil.example/").status_code == 403
+
+
+def shown_by(app: Any, said: str) -> list[str]:
+    """The games that the page behind the printed link lists, newest first."""
+    from starlette.testclient import TestClient
+
+    base, _, token = next(word for word in said.split() if "/host/" in word).partition("/host/")
+    return [film["label"] for film in TestClient(app, base_url=base).get(f"/api/host/{token}").json()["films"]]
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    """The folder of a tournament with three replays."""
+    folder = tmp_path / "cup"
+    (folder / "replays").mkdir(parents=True)
+    first = Snapshot.deal(CONFIG, 5).legal_actions()[0]
+    for name in "abc":
+        write_replay(folder / "replays" / f"{name}.jsonl", record(CONFIG, 5, [first]))
+    return folder
+
+
+def test_all_replays_of_a_tournament_are_shown(
+    tmp_path: Path, cup: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], apps: list[Any]
+) -> None:
+    """They take no places from games that were set up on the page: those can only be deleted while a server runs."""
+    monkeypatch.setattr("kepler_envs.web.house.MOST_FILMS", 1)
+    film = Film(CONFIG, 5, ["greedy", "greedy"], "mine")
+    with house_in(tmp_path / "tables") as house:
+        for seed in range(2):
+            house.add_film(Film(CONFIG, seed, ["greedy", "greedy"], "shown"))
+        token = house.add_film(film, keep=True)
+        with pytest.raises(NotNowError, match="delete some first"):
+            house.add_film(Film(CONFIG, 6, ["greedy", "greedy"], "another"), keep=True)
+    assert Serve(open=(cup,), port=0, folder=tmp_path / "tables").run(make_console()) == 0
+    said = capsys.readouterr().out
+    assert shown_by(apps[0], said) == ["cup: c.jsonl", "cup: b.jsonl", "cup: a.jsonl", "mine"]
+    assert "Left out" not in said
+    with house_in(tmp_path / "tables") as house:
+        assert [film["token"] for film in house.overview()["films"]] == [token], "files of others are not kept"
+
+
+def test_replays_that_are_too_many_for_the_memory(
+    tmp_path: Path, cup: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], apps: list[Any]
+) -> None:
+    monkeypatch.setattr("kepler_envs.cli.serve.MOST_OPEN", 2)
+    (cup / "replays" / "c.jsonl").write_text("this one is not read")
+    assert Serve(open=(cup,), port=0, folder=tmp_path / "tables").run(make_console()) == 0
+    said = capsys.readouterr().out
+    assert shown_by(apps[0], said) == ["cup: b.jsonl", "cup: a.jsonl"]
+    assert said.startswith(f"Left out: 1 of 3 replays, from {cup / 'replays' / 'c.jsonl'} on."), said
+
+
+def test_a_server_that_cannot_begin_leaves_the_folder(
+    tmp_path: Path, cup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(house: House, film: Film) -> str:
+        raise MemoryError
+
+    monkeypatch.setattr(House, "add_film", fail)
+    with pytest.raises(MemoryError) as problem:  # which holds on to the house
+        Serve(open=(cup,), port=0, folder=tmp_path / "tables").run(make_console())
+    with house_in(tmp_path / "tables"):
+        del problem
