@@ -218,8 +218,8 @@ class Api:
 
     async def undo(self, request: Request) -> Response:
         table, seat = self._house.seat(request.path_params["token"])
-        form = forms.parse(await _body(request), version=int)
-        await run_in_threadpool(table.undo, seat, form["version"])
+        forms.parse(await _body(request))
+        await run_in_threadpool(table.undo, seat)
         return _json(await run_in_threadpool(table.view, seat))
 
     async def seat_ask(self, request: Request) -> Response:

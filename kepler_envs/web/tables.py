@@ -142,13 +142,9 @@ class Table:
                 raise NotNowError("the game is over")
             if self.position.seat != seat:
                 raise NotNowError(f"it is the turn of {agent_name(self.position.seat)}")
-            self._check_version(version)
+            if version is not None and version != self.version:
+                raise NotNowError("the table has changed meanwhile: look again")
             self._write_and_apply(action)
-
-    def _check_version(self, version: int | None) -> None:
-        """Refuse what a person asks for on a view that is out of date."""
-        if version is not None and version != self.version:
-            raise NotNowError("the table has changed meanwhile: look again")
 
     def decide_for_bot(self, action: int, version: int) -> bool:
         """Take a bot's decision on the position of that version; False if the table has changed meanwhile."""
@@ -210,15 +206,11 @@ class Table:
             return False
         return foreseen(self._last[seat].before, self.replay.actions[number:], self.position, seat)
 
-    def undo(self, seat: int, version: int | None = None) -> None:
+    def undo(self, seat: int) -> None:
         """Undo the last decision of ``seat`` and the bots' answers.
 
-        Args:
-            version: version of the view that the person saw. An undo on an older view is refused.
-
         Raises:
-            NotNowError: another person has decided since, or would be cheated: the seat has seen something new. Or the
-                table has changed since.
+            NotNowError: another person has decided since, or would be cheated: the seat has seen something new.
         """
         with self.lock:
             number = self._undo_to(seat)
@@ -227,7 +219,6 @@ class Table:
                     "nothing can be taken back: another person has decided since, you have seen something new while "
                     "others play, or the game is over"
                 )
-            self._check_version(version)
             replay = self.replay
             kept = replace(
                 replay,

@@ -17,7 +17,7 @@ const heading = make("h1"), who = make("span", { class: "faint" }), words = make
 const prompt = make("p", { class: "prompt", role: "status", tabindex: -1 }), heard = make("ol", { class: "heard", "aria-label": "history", tabindex: 0 }), results = make("div");
 const aloud = make("p", { class: "aloud", role: "status" }); // what others decide, for who hears the page
 const how = make("p", { class: "faint", hidden: true }, "Click on the board, or choose here.");
-const undo = make("button", { type: "button", title: "take back your last decision (u)", onclick: once(takeBack) }, "Undo");
+const undo = make("button", { type: "button", title: "take back your last decision (u)", onclick: once(() => change("undo", {})) }, "Undo");
 const since = make("p", { class: "faint", hidden: true }, "Framed in blue: what has changed since your last decision.");
 const rules = rulesButton(`${api}/rules`), links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
 document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rules, themeButton());
@@ -31,8 +31,6 @@ table.append(
   make("div", { class: "below" }, make("section", {}, make("h2", {}, "History"), heard)));
 
 function decide(action) { change("decide", { action, version: state.version }); }
-
-function takeBack() { change("undo", { version: state.version }); }
 
 /** Tell the server; nothing changes here before it agrees. */
 async function change(what, body) {
@@ -150,7 +148,7 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, select, textarea, dialog, .menu") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.repeat) return; // a key that is held down must not take the next decision, too
   if (event.key === "/") { event.preventDefault(); moves.filter.focus(); }
-  else if (event.key === "u" && state?.undo) takeBack();
+  else if (event.key === "u" && state?.undo) change("undo", {});
   else if (event.key >= "1" && event.key <= "9" && state?.yours) { const move = moves.at(Number(event.key) - 1); if (move) decide(move.id); }
 });
 
