@@ -98,7 +98,7 @@ SECONDS_TOGETHER = 1.0
 
 
 class Monitor(Protocol):
-    """Somebody who is told whose turn it is to think; see workers.py."""
+    """Somebody who is told whose turn it is to think, and who forfeits; see workers.py."""
 
     def asking(self, agent: int, seconds: float | None, decisions: int, actions: Sequence[int]) -> None:
         """An agent is asked and may take so many seconds.
@@ -110,11 +110,16 @@ class Monitor(Protocol):
     def answered(self) -> None:
         """It has answered, or raised."""
 
+    def forfeited(self, forfeit: Forfeit) -> None:
+        """It forfeited a game that is played by itself."""
+
 
 class _Nobody:
     def asking(self, agent: int, seconds: float | None, decisions: int, actions: Sequence[int]) -> None: ...
 
     def answered(self) -> None: ...
+
+    def forfeited(self, forfeit: Forfeit) -> None: ...
 
 
 class _Failure(Exception):
@@ -136,7 +141,7 @@ class Players:
         whole_games: play whole games in compiled code where compiled policies sit on all seats. This changes the speed,
             never a game, and compiles the game's rules once more.
         memory: the bytes that the process of an agent from a file may take. None means any number.
-        monitor: is told whose turn it is.
+        monitor: is told whose turn it is, and who forfeits.
     """
 
     def __init__(
@@ -289,6 +294,7 @@ class Players:
             except _Failure as failure:
                 spec = self.specs[index]
                 forfeits[spec] = Forfeit(spec, len(actions), failure.reason, failure.details)
+                self._monitor.forfeited(forfeits[spec])
                 continue
             actions.append(action)
             untold.append(action)

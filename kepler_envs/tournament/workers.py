@@ -3,7 +3,8 @@
 Each process plays one task after another and says whose turn it is before it asks an agent. So the parent knows whom to
 blame if a process dies. It can also kill one whose agent thinks for too long, in whatever code, compiled code that
 never returns included. A game that was broken off in this way continues in another process from where it stood, without
-the agent. Agents of that game that draw random numbers start their generators anew there.
+the agent, and without those that had forfeited before. Agents of that game that draw random numbers start their
+generators anew there.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ GOES_ON = "finished games are kept, and the same command goes on"
 SLACK = 0.1
 """Seconds that an answer may be on its way."""
 
-ASKING, ANSWERED, PLAYED, DONE, FAILED = range(5)
+ASKING, ANSWERED, FORFEITED, PLAYED, DONE, FAILED = range(6)
 """The first entry of what a process sends."""
 
 
@@ -66,6 +67,8 @@ class _Worker:
     decisions: int = 0
     actions: list[int] = field(default_factory=list)
     """Of the present game, up to the last question, if it is played by itself."""
+    forfeits: list[Forfeit] = field(default_factory=list)
+    """Of the same game."""
 
     @property
     def due(self) -> float | None:
@@ -170,7 +173,8 @@ class Workers:
             if task is None:
                 break
             worker = idle.pop() if idle else self._start()
-            worker.task, worker.ended, worker.asked, worker.actions = task, set(), None, list(task.so_far.actions)
+            worker.task, worker.ended, worker.asked = task, set(), None
+            worker.actions, worker.forfeits = list(task.so_far.actions), list(task.so_far.forfeits)
             with suppress(BrokenPipeError):  # it died: _listen finds out
                 worker.connection.send(task)
         return any(worker.task is not None for worker in self._workers)
@@ -224,6 +228,8 @@ class Workers:
             worker.asked_at = time.monotonic()
         elif kind == ANSWERED:
             worker.asked = None
+        elif kind == FORFEITED:
+            worker.forfeits += content
         elif kind == PLAYED:
             results, actions = content
             worker.ended.update(result.number for result in results)
@@ -265,14 +271,14 @@ class Workers:
             return
         spec = self.players.specs[worker.asked]
         forfeit = Forfeit(spec, worker.decisions, reason, details)
-        self._again.append(Task(task.games, SoFar(tuple(worker.actions), (*task.so_far.forfeits, forfeit))))
+        self._again.append(Task(task.games, SoFar(tuple(worker.actions), (*worker.forfeits, forfeit))))
 
 
 # ---------------------------------------------------------------- in the process
 
 
 class _Messenger:
-    """Tells the parent whose turn it is."""
+    """Tells the parent whose turn it is, and who forfeits."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -282,6 +288,9 @@ class _Messenger:
 
     def answered(self) -> None:
         self._connection.send((ANSWERED,))
+
+    def forfeited(self, forfeit: Forfeit) -> None:
+        self._connection.send((FORFEITED, forfeit))
 
 
 def _work(

@@ -9,6 +9,7 @@ import re
 import signal
 import sqlite3
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ from kepler_envs.tournament.check import CheckError, check
 from kepler_envs.tournament.ledger import Ledger, LedgerError
 from kepler_envs.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players, SoFar, ranks_after_forfeits
 from kepler_envs.tournament.schedule import Schedule
-from kepler_envs.tournament.workers import Task, Workers, _Worker
+from kepler_envs.tournament.workers import Task, Workers, _Messenger, _Worker
 from tests.effort import slow
 from tests.tournament.misbehaving import ASKED
 from tests.tournament.playing import FILE, GAME, command, own, start
@@ -337,6 +338,31 @@ def test_games_of_a_process_that_died_are_played_again_in_halves():
     workers._again.clear()
     workers._blame(worker, TOO_SLOW, "cut off")
     assert workers._again[0] == Task(games[:1], SoFar((5, 6), (Forfeit(own("Lowest"), 9, TOO_SLOW, "cut off"),)))
+
+
+def test_forfeits_of_a_process_that_is_ended_later_are_kept():
+    """The parent alone remembers them, and the first to forfeit is last."""
+    players, games = games_with("Raises", 1)
+    workers, told = Workers(players, 2), []
+    worker = _Worker(None, None, Task(games))
+    first = Forfeit("uniform", 3, EXCEPTION, "ValueError")
+    _Messenger(SimpleNamespace(send=told.append)).forfeited(first)
+    assert workers._take(worker, told.pop()) == []
+    worker.asked, worker.decisions, worker.actions = 1, 9, [5, 6]
+    workers._blame(worker, TOO_SLOW, "cut off")
+    (task,) = workers._again
+    assert task.so_far == SoFar((5, 6), (first, Forfeit(own("Raises"), 9, TOO_SLOW, "cut off")))
+
+
+@slow
+def test_the_first_to_forfeit_is_last_when_the_process_is_ended_for_the_second():
+    players = Players((own("RaisesAtStart"), "mcts:1000ms"), kepler_envs.load_game(GAME).configure(2), limit=0.3)
+    games = [Schedule(2, 2, 0)[number] for number in range(2)]
+    with Workers(players, 1) as workers:
+        results = {result.number: result for some in workers.play([games]) for result in some}
+    for number in range(2):
+        assert [forfeit.reason for forfeit in results[number].forfeits] == [EXCEPTION, TOO_SLOW]
+        assert results[number].ranks[results[number].agents.index(own("RaisesAtStart"))] == 2
 
 
 def test_results_come_as_games_end(monkeypatch):
