@@ -11,7 +11,7 @@ from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.files import NO_ROOM
 from kepler_envs.records import RecordError
 from kepler_envs.registry import BrokenGame, UnknownGame
-from kepler_envs.tournament import CheckError, TournamentError, WorkerError
+from kepler_envs.tournament import CheckError, TournamentError, VersionError, WorkerError
 from kepler_envs.web import WebError
 
 EXPECTED = (
@@ -32,7 +32,7 @@ EXPECTED = (
 )
 """What may go wrong without a bug of ours: each becomes one line."""
 
-ON_THE_WAY = AgentFailed, BotFailed, IllegalAction, CheckError, WorkerError
+ON_THE_WAY = AgentFailed, BotFailed, IllegalAction, CheckError, VersionError, WorkerError
 """Those of them that come while games are played."""
 
 INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended

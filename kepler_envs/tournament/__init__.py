@@ -56,6 +56,10 @@ class LedgerError(TournamentError):
     """A ledger cannot be read, or belongs to another tournament. The message says which."""
 
 
+class VersionError(TournamentError):
+    """A bot changed while the tournament was played. The message says which."""
+
+
 class WorkerError(TournamentError):
     """A process ended or raised while no bot was asked, so it was not a bot's fault."""
 

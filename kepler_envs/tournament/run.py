@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from kepler_envs import bots
 from kepler_envs.bots.from_file import MIB
 from kepler_envs.engine.checks import check_type, is_number
 from kepler_envs.engine.game import Configuration
@@ -44,6 +43,7 @@ from kepler_envs.tournament.report import (
 )
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.standings import standings
+from kepler_envs.tournament.versions import Versions
 from kepler_envs.tournament.workers import Workers
 
 STOPPING = "finishing the games that are being played; Ctrl-C again drops them"
@@ -116,29 +116,33 @@ class Tournament:
         Raises:
             BotError: an agent cannot be loaded. Nothing has been played or written.
             TournamentError: the folder holds another tournament or a damaged ledger, or another one is played there.
+            VersionError: the file of an agent changed. What was played before is in the ledger.
         """
         with console.status("loading and compiling agents ..."):
             memory = None if self.memory_per_agent is None else self.memory_per_agent * MIB
             whole_games = self.games >= GAMES_WORTH_COMPILING
+            versions = Versions(self.agents, self.config.game.name)
             players = Players(self.agents, self.config, self.seconds_per_decision, whole_games, memory=memory)
         refusal = TournamentError(f"another tournament is played in {self.out}: stop it, or give another --out")
         with alone_in(self.out, refusal):
-            return self._play_and_report(players, console, replay_page)
+            return self._play_and_report(players, versions, console, replay_page)
 
-    def _play_and_report(self, players: Players, console: Console, replay_page: ReplayPage | None) -> int:
+    def _play_and_report(
+        self, players: Players, versions: Versions, console: Console, replay_page: ReplayPage | None
+    ) -> int:
         config = self.config
         if self.fresh:
             delete_report(self.out)
             delete_ledger(self.out / LEDGER)
         with (
-            Ledger(self.out / LEDGER, self._identity(config)) as ledger,
+            Ledger(self.out / LEDGER, self._identity(config, versions)) as ledger,
             self._workers(players) as workers,
         ):
             schedule = self._schedule(config, ledger)
             games = self._whole_rounds(schedule, console)
             if (held := ledger.count()) > games:
                 say(console, part_of_ledger(ledger.path, held, games))
-            if not self._play(ledger, schedule, workers, games, console):
+            if not self._play(ledger, versions, schedule, workers, games, console):
                 say(console, f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
                 return 130
             self._report(ledger, schedule, workers, games, console, replay_page)
@@ -198,14 +202,14 @@ class Tournament:
                 f"--seconds-per-decision {seconds} is not allowed; allowed: above 0, up to {MOST_SECONDS}"
             )
 
-    def _identity(self, config: Configuration) -> dict[str, Any]:
+    def _identity(self, config: Configuration, versions: Versions) -> dict[str, Any]:
         """What all games of one ledger have in common."""
         return {
             "game": config.game.id,
             "options": {"num_players": config.num_players, **config.values},
             "components": config.components_digest,
             "agents": list(self.agents),
-            "versions": [bots.fingerprint(spec, config.game.name) for spec in self.agents],
+            "versions": versions.fingerprints,
             "seed": self.seed,
             "adaptive": self.adaptive,
             "seconds_per_decision": self.seconds_per_decision,
@@ -227,7 +231,15 @@ class Tournament:
             console.print(f"{self.games} games are rounded up to {games}: {whole}")
         return games
 
-    def _play(self, ledger: Ledger, schedule: AnySchedule, workers: AnyWorkers, games: int, console: Console) -> bool:
+    def _play(
+        self,
+        ledger: Ledger,
+        versions: Versions,
+        schedule: AnySchedule,
+        workers: AnyWorkers,
+        games: int,
+        console: Console,
+    ) -> bool:
         """Play the missing games. Returns whether all are there now."""
         made_at = commit(SHORT)
         with stop_on_signals(console, STOPPING) as stop, _progress(console) as progress:
@@ -237,6 +249,7 @@ class Tournament:
             while True:
                 known = int(min(games, schedule.known))
                 for results in workers.play(self._chunks(schedule, ledger.missing(known), workers), stop):
+                    versions.check()
                     ledger.add(results, workers.players.config.digest, made_at)
                     progress.advance(task, len(results))
                 if ledger.missing(known):

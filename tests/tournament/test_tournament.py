@@ -19,13 +19,14 @@ from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.cli import main
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay, verify
-from kepler_envs.tournament import TournamentError
+from kepler_envs.tournament import TournamentError, VersionError
 from kepler_envs.tournament import run as tournament_module
 from kepler_envs.tournament.ledger import Ledger, LedgerError
 from kepler_envs.tournament.play import GameResult, Players
 from kepler_envs.tournament.report import learning_curves, read_learning_curve
 from kepler_envs.tournament.run import Tournament, display_names
 from kepler_envs.tournament.schedule import Schedule
+from kepler_envs.tournament.versions import Versions
 from kepler_envs.tournament.workers import Workers
 from tests.effort import only_deep, slow
 from tests.interrupts import interrupted_children
@@ -274,6 +275,61 @@ def test_a_checkpoint_that_changed_is_another_agent(tmp_path, monkeypatch):
     (tmp_path / "best.zip").write_bytes(b"better weights")
     with pytest.raises(LedgerError, match="versions = .* there, .* here"):
         run(tmp_path, agents=(*SPECS, f"net:{tmp_path}"), games=36)
+
+
+def test_no_ledger_has_games_of_two_versions_of_a_bot(tmp_path, monkeypatch, capsys):
+    """Whoever loads a bot anew, for example in place of a process that was ended, gets the file that is there."""
+    monkeypatch.setitem(bots.KINDS, "net", bots.Kind("net:PATH", "a stand-in", lambda argument, config: Lowest()))
+    weights, add = tmp_path / "best.zip", Ledger.add
+    weights.write_bytes(b"weights")
+
+    def add_and_train(self, *arguments):
+        add(self, *arguments)
+        weights.write_bytes(b"better weights")
+
+    monkeypatch.setattr(Ledger, "add", add_and_train)
+    words = [GAME, "--agents", "uniform", f"net:{tmp_path}", "--out", str(tmp_path), "--processes", "1"]
+    words += ["--games", "24", "--batch", "4", "--bootstrap", "40"]
+    assert main(["tournament", *words]) == 1
+    assert capsys.readouterr().err == (
+        f"kepler-envs: net:{tmp_path} has changed since the tournament began; all games in the ledger are of the "
+        "version before: put that back and the same command goes on, or begin anew with --fresh or another --out\n"
+    )
+    kept = rows(tmp_path)
+    assert len(kept) == 4
+    monkeypatch.setattr(Ledger, "add", add)
+    weights.write_bytes(b"weights")
+    assert main(["tournament", *words]) == 0
+    assert len(rows(tmp_path)) == 24 and set(kept) < set(rows(tmp_path))
+
+
+def test_files_of_bots_are_read_again_only_if_they_were_written(tmp_path, monkeypatch):
+    weights, read = tmp_path / "best.zip", []
+    weights.write_bytes(b"weights")
+    monkeypatch.setattr(bots, "fingerprint", lambda spec, game: read.append(spec) or weights.read_text())
+    versions = Versions(["greedy", f"net:{weights}"], GAME)
+    assert versions.fingerprints == ["weights", "weights"] and read == ["greedy", f"net:{weights}"]
+    versions.check()
+    assert len(read) == 2
+    copy = tmp_path / "copy"
+    copy.write_bytes(b"weights")
+    copy.replace(weights)
+    versions.check()
+    versions.check()
+    assert len(read) == 3
+    weights.write_bytes(b"better weights")
+    with pytest.raises(VersionError, match=f"^net:{weights} has changed since the tournament began; "):
+        versions.check()
+
+
+@pytest.mark.parametrize("spec", ["net:{}", "net:{}/best.zip", "mcts:9,network=net:{}", "python:{}/best.zip:Bot"])
+def test_a_file_that_is_gone_is_another_bot(tmp_path, spec):
+    (tmp_path / "best.zip").write_bytes(b"weights")
+    versions = Versions([spec.format(tmp_path)], GAME)
+    versions.check()
+    (tmp_path / "best.zip").unlink()
+    with pytest.raises(VersionError, match="has changed since"):
+        versions.check()
 
 
 def test_every_replay_verifies_and_is_a_game_of_the_ledger(tmp_path):
