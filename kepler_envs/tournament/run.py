@@ -141,9 +141,10 @@ class Tournament:
             schedule = self._schedule(config, ledger)
             games = self._whole_rounds(schedule, console)
             if (held := ledger.count()) > games:
-                say(console, part_of_ledger(ledger.path, held, games))
+                say(console, printable(part_of_ledger(ledger.path, held, games)))
             if not self._play(ledger, versions, schedule, workers, games, console):
-                say(console, f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
+                kept = f"every finished game is in {ledger.path}"
+                say(console, printable(f"stopped; {kept}, the same command goes on from there"))
                 return 130
             self._report(ledger, schedule, workers, games, console, replay_page)
         return 0

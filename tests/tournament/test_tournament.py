@@ -462,6 +462,20 @@ def test_text_and_numpy_integers_will_do(tmp_path):
     assert rows(tmp_path / "a") == rows(tmp_path / "b")
 
 
+def test_a_folder_may_have_any_name(tmp_path, monkeypatch):
+    """Its bytes may be no UTF-8, which a terminal need not take."""
+    out = tmp_path / os.fsdecode(b"caf\xe9")
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="strict")
+    tournament(out, games=24).run(Console(file=printed, width=300))
+    tournament(out, games=12).run(Console(file=printed, width=300))
+    monkeypatch.setattr(Tournament, "_play", lambda *_: False)
+    assert tournament(out, games=12).run(Console(file=printed, width=300)) == 130
+    printed.seek(0)
+    said, ledger = printed.read(), f"{tmp_path}/caf?/games.sqlite"
+    assert f"{ledger} holds 24 games; the report is about the first 12" in said
+    assert f"stopped; every finished game is in {ledger}, the same command goes on from there" in said
+
+
 def test_an_agent_that_cannot_be_loaded_stops_a_tournament_before_it_begins(tmp_path):
     with pytest.raises(BotError):
         run(tmp_path / "out", agents=("uniform", "net:"))
