@@ -104,9 +104,10 @@ class Tournament:
     def __post_init__(self) -> None:
         self._check()
         object.__setattr__(self, "out", Path(self.out))
-        for name in (*_COUNTS, "seed"):  # the ledger takes no integers of NumPy
+        kinds = {**dict.fromkeys((*_COUNTS, "seed"), int), "seconds_per_decision": float}
+        for name, kind in kinds.items():  # the ledger takes no numbers of NumPy, and keeps 1 and 1.0 apart
             value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else int(value))
+            object.__setattr__(self, name, None if value is None else kind(value))
 
     def run(self, console: Console, replay_page: ReplayPage | None = None) -> int:
         """Play what is missing and report. Returns 0, or 130 if it was stopped before the last game.

@@ -435,6 +435,18 @@ def test_a_time_limit_is_a_number(seconds):
         Tournament(CONFIG, seconds_per_decision=seconds)
 
 
+@pytest.mark.parametrize("seconds", [1, np.int64(1), np.float32(1), np.float64(1)])
+def test_a_time_limit_may_be_any_kind_of_number(tmp_path, seconds):
+    """The ledger takes no numbers of NumPy, and 1 and 1.0 are the same limit."""
+    for limit in (seconds, 1.0):
+        cup = Tournament(
+            CONFIG, games=12, out=tmp_path, seconds_per_decision=limit, memory_per_agent=None, processes=1, bootstrap=40
+        )
+        assert type(cup.seconds_per_decision) is float
+        with Ledger(tmp_path / "games.sqlite", cup._identity(CONFIG, Versions(cup.agents, GAME))):
+            pass
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
