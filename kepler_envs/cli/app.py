@@ -13,7 +13,7 @@ from tyro.conf import FlagCreatePairsOff, OmitSubcommandPrefixes, subcommand
 from kepler_envs.cli.bench import Bench
 from kepler_envs.cli.campaign import PlayCampaign
 from kepler_envs.cli.compile import Compile
-from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, KILLED_BY_PIPE, exit_code
+from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, KILLED_BY_PIPE, exit_code, in_words
 from kepler_envs.cli.play import Play
 from kepler_envs.cli.replay import ShowReplay
 from kepler_envs.cli.serve import Serve
@@ -60,5 +60,5 @@ def run(argv: Sequence[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes stdout
         return KILLED_BY_PIPE
     except EXPECTED as problem:
-        print(printable(f"kepler-envs: {problem}"), file=sys.stderr)
+        print(printable(f"kepler-envs: {in_words(problem)}"), file=sys.stderr)
         return exit_code(problem)

@@ -41,3 +41,10 @@ INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGI
 def exit_code(problem: Exception) -> int:
     """1 for what breaks work off on its way (what was written before is there), 2 for what cannot be done as asked."""
     return 1 if isinstance(problem, ON_THE_WAY) or getattr(problem, "errno", None) in NO_ROOM else 2
+
+
+def in_words(problem: Exception) -> str:
+    """What an expected error says. A lack of memory may have no words of its own."""
+    if not isinstance(problem, MemoryError):
+        return str(problem)
+    return f"not enough memory{f': {problem}' if str(problem) else ''}; ask for less, such as fewer games"

@@ -31,17 +31,19 @@ def check_specs(name: str, specs: Any) -> None:
         raise TypeError(f"{name} must be a list or tuple of specs, not {specs!r}")
 
 
-def check_counts(request: Any, *names: str, least: int = 1) -> None:
-    """Raise TournamentError unless these attributes of a request are integers from ``least`` on.
+def check_counts(request: Any, *names: str, least: int = 1, most: int | None = None) -> None:
+    """Raise TournamentError unless these attributes of a request are integers in ``least..most``.
 
-    None will do where it is the default.
+    None as a bound means that there is no bound. None as a value will do where it is the default.
     """
     for name in names:
         value = getattr(request, name)
         may_be_none = getattr(type(request), name) is None
-        if not (value is None and may_be_none) and not (is_integer(value) and value >= least):
+        fits = is_integer(value) and value >= least and (most is None or value <= most)
+        if not (value is None and may_be_none) and not fits:
             option = f"--{name.replace('_', '-')}"
-            raise TournamentError(f"{option} {value} is not allowed; allowed: an integer from {least} on")
+            allowed = f"an integer from {least} on" if most is None else f"an integer {least}..{most}"
+            raise TournamentError(f"{option} {value} is not allowed; allowed: {allowed}")
 
 
 def check_tournament_seed(seed: int) -> None:

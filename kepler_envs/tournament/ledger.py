@@ -90,8 +90,10 @@ class Ledger:
             with self._clear_errors():
                 self._check_identity()
                 self._check_all()
-        except BaseException:
+        except BaseException as problem:
             self.close()
+            if isinstance(problem, MemoryError):  # games are read one by one: it takes a damaged one
+                raise self._damage(type(problem).__name__) from problem
             raise
 
     def _connect(self, path: Path) -> sqlite3.Connection:
@@ -191,7 +193,7 @@ class Ledger:
             if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
                 raise LedgerError(f"{self.path} cannot be written: {problem}") from problem
             raise self._damage(str(problem)) from problem
-        except (ValueError, OverflowError, MemoryError) as problem:
+        except (ValueError, OverflowError) as problem:
             if isinstance(problem, LedgerError):
                 raise
             raise self._damage(str(problem)) from problem

@@ -59,8 +59,18 @@ MOST_BYTES = 100
 """Of an agent's name, in the name of a file."""
 MOST_SECONDS = 86_400
 """Most seconds per decision that may be asked for."""
-_COUNTS = {"games": 1, "processes": 1, "batch": 1, "bootstrap": FEWEST_SAMPLES, "memory_per_agent": 1}
-"""The attributes of a tournament that are integers, and the least that each may be."""
+MOST_GAMES = 10**9
+"""Most games that may be asked for: the schedule of so many takes hundreds of GB."""
+MOST_MEMORY = 10**9
+"""Most MiB per agent that may be asked for, far above what machines have. The system takes at most 2**63 bytes."""
+_COUNTS = {
+    "games": (1, MOST_GAMES),
+    "processes": (1, None),
+    "batch": (1, None),
+    "bootstrap": (FEWEST_SAMPLES, None),
+    "memory_per_agent": (1, MOST_MEMORY),
+}
+"""The attributes of a tournament that are integers, and the least and the most that each may be."""
 
 
 @dataclass(frozen=True)
@@ -195,8 +205,8 @@ class Tournament:
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         for spec in self.agents:
             _check_text(spec)
-        for name, least in _COUNTS.items():
-            check_counts(self, name, least=least)
+        for name, (least, most) in _COUNTS.items():
+            check_counts(self, name, least=least, most=most)
         check_tournament_seed(self.seed)
         seconds = self.seconds_per_decision
         if seconds is not None and not (is_number(seconds) and 0 < seconds <= MOST_SECONDS):

@@ -20,6 +20,7 @@ from kepler_envs.cli import main
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay, verify
 from kepler_envs.tournament import TournamentError, VersionError
+from kepler_envs.tournament import ledger as ledger_module
 from kepler_envs.tournament import run as tournament_module
 from kepler_envs.tournament.ledger import Ledger, LedgerError
 from kepler_envs.tournament.play import GameResult, Players
@@ -418,14 +419,24 @@ def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("games", 1), ("processes", 1), ("batch", 1), ("bootstrap", 40), ("memory_per_agent", 1)]
+    ("name", "least", "most"),
+    [
+        ("games", 1, 10**9),
+        ("processes", 1, None),
+        ("batch", 1, None),
+        ("bootstrap", 40, None),
+        ("memory_per_agent", 1, 10**9),
+    ],
 )
-def test_counts_are_integers(name, least):
+def test_counts_are_integers(name, least, most):
     none = (None,) if name in ("games", "batch", "bootstrap") else ()  # of the others it means any number
-    for value in (least - 1, least + 0.5, "80", True, *none):
-        message = f"^--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from {least} on$"
+    allowed = f"from {least} on" if most is None else f"{least}..{most}"
+    for value in (least - 1, least + 0.5, "80", True, *none, *(() if most is None else (most + 1, 10**32))):
+        message = f"^--{name.replace('_', '-')} {value} is not allowed; allowed: an integer {allowed}$"
         with pytest.raises(TournamentError, match=message):
             Tournament(CONFIG, **{name: value})
+    if most is not None:
+        assert getattr(Tournament(CONFIG, **{name: most}), name) == most
 
 
 @pytest.mark.parametrize("seconds", [0.0, float("nan"), 90_000, "1", True])
@@ -472,6 +483,33 @@ def test_text_and_numpy_integers_will_do(tmp_path):
     assert cup.out == tmp_path / "a" and cup.run(Console(quiet=True)) == 0
     run(tmp_path / "b", games=12, seed=5, memory_per_agent=4096)
     assert rows(tmp_path / "a") == rows(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (MemoryError(), "not enough memory; ask for less, such as fewer games"),
+        (MemoryError("Unable to allocate 9 GiB"), "not enough memory: Unable to allocate 9 GiB; ask for less, such as"),
+    ],
+)
+def test_a_lack_of_memory_is_said(tmp_path, monkeypatch, capsys, problem, words):
+    def fail(*_):
+        raise problem
+
+    monkeypatch.setattr(Schedule, "__getitem__", fail)
+    assert main(["tournament", GAME, "--processes", "1", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith(f"kepler-envs: {words}")
+
+
+def test_a_lack_of_memory_is_no_damage(tmp_path, monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    with Ledger(tmp_path / "games.sqlite", {}) as ledger:
+        ledger.add([result(0)], "", "")
+        monkeypatch.setattr(ledger_module, "_result", fail)
+        with pytest.raises(MemoryError):
+            ledger.results(1)
 
 
 def test_a_folder_may_have_any_name(tmp_path, monkeypatch):
