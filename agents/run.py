@@ -43,6 +43,7 @@ from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
 from kepler_envs.adapters.pytorch import torch_threads
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv, TooFewDecisions
+from kepler_envs.adapters.sb3.learner import CheckedMaskablePPO
 from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, checkpoint_at
 from kepler_envs.bots.networks.checkpoint import (
     TORCH_WEIGHTS,
@@ -217,7 +218,7 @@ class Run:
             self.prolonged.append({"at": self.steps, **_budget(earlier)})
 
     def _model_class(self) -> type[MaskablePPO]:
-        return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
+        return CheckedMaskablePPO if self.config.seat == "single" else SharedMaskablePPO
 
     def _teachers(self) -> list[Bot]:
         """The teacher for each configuration; empty without a teacher."""

@@ -453,3 +453,18 @@ def test_a_network_that_diverged_is_told_of():
             DivergedError, match="^the network's answers are no finite numbers any more; use a lower lea"
         ):
             policy.forward(th.as_tensor(batch.observation), action_masks=batch.action_mask.astype(bool))
+
+
+@pytest.mark.parametrize(("compiled", "clip_range_vf"), [(False, None), (True, 0.1)])
+def test_gradients_without_a_norm_are_told_of_in_maskable_ppo_s_own_method(compiled, clip_range_vf):
+    """It clips them to a share of infinity: they are 0, and it says nothing."""
+    batch = batch_of(4, 2)
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8, compiled=compiled)
+    model = SharedMaskablePPO(
+        PiecePolicy, SharedSeatVecEnv(batch), n_steps=16, batch_size=32, vf_coef=1e30, clip_range_vf=clip_range_vf,
+        policy_kwargs=network,
+    )  # fmt: skip
+    with pytest.raises(DivergedError, match="^the gradients are too large for float32"):
+        model.learn(64)
+    model.vf_coef = 0.5
+    assert model.learn(64).num_timesteps == 64, "nothing is left of the check"

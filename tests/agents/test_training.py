@@ -43,6 +43,7 @@ from kepler_envs.bots.networks.checkpoint import (
     trained_configurations,
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.networks import DivergedError
 from kepler_envs.tournament.standings import Share
 from tests.agents.comparing import equal
 from tests.effort import slow
@@ -351,6 +352,12 @@ def test_one_learning_seat_against_given_opponents(tmp_path):
     run = train(replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy", teacher=None))
     assert run.steps == 512 and run.env.opponent_seconds > 0
     assert (run.env.batch.episodes > 0).all()
+
+
+@pytest.mark.parametrize("seat", ["shared", "single", "pool"])
+def test_a_run_does_not_go_on_with_gradients_that_teach_nothing(seat, tmp_path):
+    with pytest.raises(DivergedError, match="^the gradients are too large for float32"):
+        train(replace(TINY, out=tmp_path, seat=seat, teacher=None, steps=256, value_weight=1e30))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,3 +83,18 @@ def check_norm(norm: float) -> None:
             "the gradients are too large for float32, or no finite numbers any more; use a lower learning rate, or "
             "smaller weights in the loss"
         )
+
+
+@contextmanager
+def norms_checked(weights: Iterable[th.Tensor]) -> Iterator[None]:
+    """Meanwhile, :func:`check_norm` of the gradients of these weights whenever ``backward`` has found them, before
+    whoever asked for them can clip them."""
+
+    def check(gradients: Sequence[th.Tensor | None]) -> None:
+        check_norm(float(th.nn.utils.get_total_norm([one for one in gradients if one is not None])))
+
+    handle = th.autograd.graph.register_multi_grad_hook([one for one in weights if one.requires_grad], check)
+    try:
+        yield
+    finally:
+        handle.remove()

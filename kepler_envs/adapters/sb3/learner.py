@@ -12,6 +12,7 @@ from stable_baselines3.common.utils import explained_variance
 from stable_baselines3.common.vec_env import VecEnv, VecNormalize, unwrap_vec_wrapper
 
 from kepler_envs.adapters.pytorch import CompiledLearner, Goal, Judged, torch_threads
+from kepler_envs.adapters.pytorch.goal import norms_checked
 from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer
 from kepler_envs.adapters.sb3.environments import SharedSeatVecEnv
 from kepler_envs.adapters.sb3.policy import PiecePolicy
@@ -41,7 +42,17 @@ def _figures(goal: Goal, judged: Judged) -> _Figures:
     )
 
 
-class SharedMaskablePPO(MaskablePPO):
+class CheckedMaskablePPO(MaskablePPO):
+    """MaskablePPO that stops with DivergedError where it would clip gradients without a finite norm. It would learn
+    nothing from them, and go on."""
+
+    def train(self) -> None:
+        """Learn from the rollout."""
+        with norms_checked(self.policy.parameters()):
+            super().train()
+
+
+class SharedMaskablePPO(CheckedMaskablePPO):
     """MaskablePPO on a :class:`SharedSeatVecEnv`: one network decides for every seat and learns from all of them.
 
     The policy has to be a :class:`PiecePolicy`, because the values of all seats are learned. Rewards are those of all
