@@ -82,7 +82,7 @@ def main() -> int:
     console.print(
         f"{run.out}: {run.generations} generations in {run.seconds / 60:.1f} minutes", markup=False, soft_wrap=True
     )
-    if run.fraction < 1:
+    if not run.is_over:
         console.print("run the same command again to continue")
         return INTERRUPTED
     return 0

@@ -190,14 +190,28 @@ class ExpertRun:
     @property
     def fraction(self) -> float:
         """Share of the budget that is spent, 0..1."""
+        minutes = self.config.minutes
+        return max(self._fraction_of_work(), min(1.0, self.seconds / (60 * minutes)) if minutes is not None else 0.0)
+
+    def _fraction_of_work(self) -> float:
+        """Share of the generations and of the decisions that is spent, 0..1."""
         config, spent = self.config, [0.0]
         if config.budget is not None:
             spent.append(self.generations / config.budget)
         if config.steps is not None:
             spent.append((self.played + self._expected()) / config.steps)
-        if config.minutes is not None:
-            spent.append(self.seconds / (60 * config.minutes))
         return min(1.0, max(spent))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to do. Minutes that are up end no generation that was begun before."""
+        return (self._fraction_of_work() if self._under_way() else self.fraction) >= 1
+
+    def _under_way(self) -> bool:
+        """Whether this generation was begun."""
+        if self._learning is not None or self._learned is not None:
+            return True
+        return any(self._file(self.generation, chunk).exists() for chunk in range(self._portions()[0]))
 
     def _expected(self) -> float:
         """Decisions in the games of the next generation if they are as long as the last ones.
@@ -295,7 +309,7 @@ class ExpertRun:
 
     def advance_to_end(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
         """Continue until the budget is spent or ``stop`` is set. Whatever is done is saved."""
-        while self.fraction < 1 and not stop.is_set():
+        while not self.is_over and not stop.is_set():
             self.advance(stop, watch)
 
     def advance(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:

@@ -141,7 +141,7 @@ def train_expert(job: Job, stop: threading.Event, watch: Watch, **settings: Any)
 
         tell(learned=run.played not in Curve(job.curve).points)
         run.advance_to_end(stop, lambda status: tell(learned=status.line is not None))
-    if run.fraction < 1:
+    if not run.is_over:
         return None
     _keep_network(run.last, job.agent)
     return Trained(run.played, run.seconds / 3600, AGENT)

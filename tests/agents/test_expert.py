@@ -241,6 +241,26 @@ def test_a_run_that_is_interrupted_twice_in_learning_ends_like_an_uninterrupted_
     assert same(rest, finished) and same_curve(rest.curve, finished.curve)
 
 
+@pytest.mark.parametrize("at", [(0, LEARNING), (1, PLAYING), (1, LEARNING)], ids=str)
+def test_minutes_that_are_up_end_no_generation_that_was_begun(tmp_path, monkeypatch, at):
+    """They begin none, whenever the run was interrupted."""
+    monkeypatch.setattr("agents.expert_run.GAMES_AT_A_TIME", 4)
+    stop, config = threading.Event(), replace(TINY, out=tmp_path)
+
+    def interrupt(status: Status) -> None:
+        if (status.generation, status.doing) == at and status.line is None and status.done < 1:
+            stop.set()
+
+    assert iterate(config, stop, interrupt).generation == at[0]
+    short = replace(config, generations=None, minutes=1e-6)
+    part = ExpertRun(short)
+    assert part.fraction == 1 and not part.is_over
+    run = iterate(short)
+    assert run.is_over and run.generation == at[0] + 1
+    again = iterate(short)
+    assert again.is_over and again.generation == at[0] + 1 and again.seconds == run.seconds
+
+
 def test_it_learns_on_one_thread(finished, tmp_path):
     """Sums over several threads would depend on their number."""
     before, told = th.get_num_threads(), set()
