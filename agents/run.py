@@ -78,7 +78,6 @@ class Run:
         self.curve: list[dict[str, Any]] = []
         self.evaluations: tuple[Evaluation, ...] = ()
         self.best = -1.0
-        self._judges: tuple[str, ...] = ()  # names of the trials that best is the win rate of
         self.accuracy = float("nan")
         self.prolonged: list[dict[str, Any]] = []  # earlier budgets, with the decisions at which each was changed
         self.commits: list[str] = []  # of the code that has learned so far, without the present one
@@ -196,7 +195,6 @@ class Run:
             archive = io.BytesIO(self.last.read_bytes())
             self.model = self._model_class().load(archive, self.env, device=self.device, force_reset=False)
             self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
-            self._judges = saved["judges"]
             self.evaluations = saved["evaluations"]
             self._imitated = unpacked(saved["imitation"]) if saved["imitation"] is not None else None
             self.prolonged, self.commits = saved["prolonged"], description["results"]["commits"]
@@ -306,7 +304,10 @@ class Run:
             specs = [spec for spec in self.config.eval_opponents if exists(spec, self.games)]
             self._trials = trials_of(specs, [without_rewards(games) for games in self.all_games])
         learner = bot_of(self.policy, self.games)
+        before = self._judges
         self.evaluations = tuple(trial.evaluate(learner, self.config.eval_games) for trial in self._trials)
+        if self._judges != before:
+            self.best = -1.0
         for one in self.evaluations:
             self.model.logger.record(f"eval/{one.opponent}_win_rate", one.wins.mean)
         if self._imitation is not None:
@@ -319,12 +320,21 @@ class Run:
         self.curve.append(self._curve_line())
         self._keep_if_best()
 
+    @property
+    def _judging(self) -> tuple[Evaluation, ...]:
+        """The evaluations against the last opponent, with each number of players."""
+        return self.evaluations[-len(self.counts) :]
+
+    @property
+    def _judges(self) -> tuple[tuple[str, int], ...]:
+        """Opponents and numbers of games that ``best`` was measured with. Few games that were lucky say nothing about
+        what many would."""
+        return tuple((one.opponent, one.wins.games) for one in self._judging)
+
     def _keep_if_best(self) -> None:
-        """Keep the network if it wins most against the last opponent, of all that were evaluated against that one."""
-        last = self.evaluations[-len(self.counts) :]
-        judges = tuple(one.opponent for one in last)
-        if judges != self._judges:
-            self.best, self._judges = -1.0, judges
+        """Keep the network if it wins most against the last opponent, of all that played as many games against that
+        one."""
+        last = self._judging
         wins = float(np.mean([one.wins.mean for one in last])) if last else self.best
         if wins >= self.best:
             self.best = wins
@@ -342,7 +352,6 @@ class Run:
             "seconds": self.seconds,
             "curve": self.curve,
             "best": self.best,
-            "judges": self._judges,
             "evaluations": self.evaluations,
             "prolonged": self.prolonged,
             "imitation": packed(imitated) if imitated is not None else None,

@@ -57,6 +57,22 @@ def test_the_best_network_is_chosen_anew_when_the_last_opponent_changes(tmp_path
     assert third.best >= second.best, "against the same opponents the best stays the best"
 
 
+def test_the_best_network_is_chosen_anew_when_the_games_of_an_evaluation_change(tmp_path):
+    """A network that won all of two games need not be better than one that won most of a hundred."""
+    config = replace(TINY, out=tmp_path, eval_games=2)
+    first = train(config)
+    first.best = 1.0
+    first.save()
+    more = replace(config, eval_games=20)
+    assert Run(more).best == 1.0, "nothing is forgotten before there is something new"
+    second = train(replace(more, steps=512))
+    assert second.best == second.evaluations[-1].wins.mean < 1
+    assert read_description(tmp_path / "best.zip")["results"]["steps"] == 512
+    second.best = 2.0
+    second.save()
+    assert train(replace(more, steps=768)).best == 2.0, "after as many games the best stays the best"
+
+
 def test_a_finished_run_that_is_started_again_stays_as_it_is(finished, monkeypatch):
     """Its files go on naming the code that it learned with."""
     monkeypatch.setattr(checkpoint, "commit", lambda: "another")
