@@ -57,13 +57,14 @@ class Siege:
 
     def request(self, seed: int) -> Exploit:
         """The settings of one attacker."""
-        version = version_of(self.agent, self.task.game) or "unchanging"  # other versions are attacked anew
-        name = f"{self.agent}-{version}".replace(":", "-").replace("/", "-")
+        # other versions, and other numbers of games, are attacked anew
+        version = version_of(self.agent, self.task.game) or "unchanging"
+        name = f"{self.agent}-{version}-{self.decisions}-{self.games}".replace(":", "-").replace("/", "-")
         return Exploit(
             self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games,
             begin=IMITATION if network_file(self.agent, self.task.config) is None else "agent",
             eval_games=max(1, self.games // 2), seed=seed, learning_rate=ATTACKER_RATES[seed % len(ATTACKER_RATES)],
-            out=self.out / self.task.name / f"{name}-{self.decisions}" / f"seed-{seed}", trust_folder=self.trust_folder,
+            out=self.out / self.task.name / name / f"seed-{seed}", trust_folder=self.trust_folder,
         )  # fmt: skip
 
 

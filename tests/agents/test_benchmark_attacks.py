@@ -63,6 +63,13 @@ def test_attackers_learn_at_different_rates(tmp_path):
     assert {(one.games, one.training().eval_games) for one in requests} == {(300, 150)}
 
 
+def test_more_games_also_choose_the_checkpoints_anew():
+    """Attackers that fewer games have chosen are not those that the record would be told of."""
+    siege = Siege(TASK, "bc-v1", games=300)
+    assert siege.request(0).out != replace(siege, games=600).request(0).out
+    assert siege.request(0).out == replace(siege, attackers=7).request(0).out, "others may join them"
+
+
 def test_attackers_of_a_bot_without_a_network_begin_with_its_imitation(tmp_path):
     starts = {agent: Siege(TASK, agent, out=tmp_path).request(0).training().start for agent in ("greedy", "pool-v1")}
     assert starts == {"greedy": "bc-v1", "pool-v1": "pool-v1"}
