@@ -304,7 +304,10 @@ def write_curves(folder: Path, entry: Entry, record: Path) -> None:
 
 
 def reference(lines: list[Result], task: Task, bot: str, opponents: tuple[str, ...]) -> float | None:
-    """The mean return of a fixed bot against these opponents. None if the record lacks one."""
+    """The mean return of a fixed bot against these opponents. None if the record lacks one.
+
+    Lines about another version of the bot do not count.
+    """
     return _returns_against(lines, task, bot, 0, 0, opponents)
 
 
@@ -341,6 +344,7 @@ def _returns_against(
         if (line.game, line.players, line.method, line.budget, line.seed)
         == (task.game, task.players, method, budget, seed)
         and line.opponent_version == _present_version(line.opponent, task.game)
+        and (budget > 0 or line.agent == _present_version(method, task.game))  # of what was trained, files may be gone
     }
     if budget == 0:
         found[method] = 0.0  # a bot among its equals

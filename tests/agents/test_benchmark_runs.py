@@ -276,10 +276,10 @@ def line(
     method: str, opponent: str, returns: float, seed: int = 0, budget: int = 0, version: str | None = None
 ) -> Result:
     version = version_of(opponent, TASK.game) if version is None else version
+    agent = version_of(method, TASK.game) if budget == 0 else ""
     return Result(
         TASK.game, TASK.players, method, "fixed", budget, budget, seed, opponent, version, "", 100, returns, returns,
-        returns, 0.5, 0.0, "", "",
-        "abc",
+        returns, 0.5, 0.0, "", agent, "abc",
     )  # fmt: skip
 
 
@@ -305,6 +305,14 @@ def test_games_against_another_version_of_an_opponent_do_not_count():
     assert score([*SCALE, *own], TASK, "mine", 10, 3, POOL) is not None
     old = [replace(one, opponent_version="older") if one.opponent == "greedy" else one for one in own]
     assert score([*SCALE, *old], TASK, "mine", 10, 3, POOL) is None
+
+
+def test_games_of_another_version_of_a_bot_make_no_scale():
+    own = [line("mine", bot, 0.5, 3, 10) for bot in POOL]
+    old = [replace(one, agent="older") if one.method == "greedy" else one for one in SCALE]
+    assert score([*old, *own], TASK, "mine", 10, 3, POOL) is None
+    assert playing.reference(old, TASK, "greedy", POOL) is None
+    assert playing.reference(old, TASK, "uniform", POOL) == pytest.approx(-0.2)
 
 
 def test_there_must_be_a_scale():
