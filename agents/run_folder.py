@@ -12,7 +12,7 @@ from typing import Any
 
 import kepler_envs
 from agents.games import game_configurations
-from agents.settings import TrainConfig, as_plain
+from agents.settings import TrainConfig, as_plain, without_unused
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
 from kepler_envs.files import alone_in, who_else_writes
@@ -59,6 +59,7 @@ def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[st
     """
     asked, defaults = as_plain(settings_as_json(config)), as_plain(settings_as_json(type(config)()))
     names = [field.name for field in dataclasses.fields(config) if field.name not in may_change]
+    saved = without_unused(saved)
     before = {name: saved.get(name, defaults[name]) for name in names}  # a run may be older than a setting
     if kepler_envs.load_game(before["game"]).id == kepler_envs.load_game(asked["game"]).id:
         before["game"] = asked["game"]  # the one may be a name, the other an id

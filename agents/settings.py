@@ -195,9 +195,13 @@ class TrainConfig:
             need_defaults(self, ["opponent"], "only with --seat single")
         if self.seat != "pool":
             need_defaults(self.pool, [one.name for one in fields(PoolConfig)], "only with --seat pool", "pool.")
+        if not self.pool.sparring_share and self.pool.sparring:
+            need_defaults(self.pool, ["sparring"], "none, or --pool.sparring-share above 0", "pool.")
         if self.teacher is None:
             names = [one.name for one in fields(self) if one.name.startswith("teacher_")]
             need_defaults(self, names, "only with --teacher")
+        else:
+            need(self, "teacher_share", self.teacher_share > 0, "more than 0 with --teacher")
 
     @property
     def budget_steps(self) -> int | None:
@@ -210,6 +214,17 @@ class TrainConfig:
         if self.minutes is not None:
             spent.append(seconds / (60 * self.minutes))
         return min(1.0, max(spent))
+
+
+def without_unused(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a saved run without teacher and sparring partners that have no share. Once they were accepted,
+    and such a run goes on if they are left out."""
+    kept, pool = dict(saved), saved.get("pool", {})
+    if saved.get("teacher_share") == 0:
+        kept = {name: value for name, value in saved.items() if not name.startswith("teacher")}
+    if pool.get("sparring_share") == 0 and pool.get("sparring"):
+        kept["pool"] = {**pool, "sparring": as_plain(PoolConfig.sparring)}
+    return kept
 
 
 def player_range(players: int | str | None) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from agents import checkpoint
 from agents.expert_run import ExpertRun, iterate
 from agents.expert_settings import ExpertConfig
 from agents.run import Run, train
-from agents.settings import TrainConfig
+from agents.settings import PoolConfig, TrainConfig
 from kepler_envs.bots.networks.checkpoint import expects_shaping, read_description, values_own_seat
 from kepler_envs.bots.protocol import BotError
 from tests.agents.comparing import equal
@@ -71,6 +71,23 @@ def test_the_best_network_is_chosen_anew_when_the_games_of_an_evaluation_change(
     second.best = 2.0
     second.save()
     assert train(replace(more, steps=768)).best == 2.0, "after as many games the best stays the best"
+
+
+def test_a_run_goes_on_without_settings_that_it_never_used(tmp_path):
+    """They were accepted when it was begun."""
+    alone = PoolConfig(latest=0.8, sparring_share=0.0)
+    config = replace(TINY, seat="pool", pool=alone, out=tmp_path)
+    begun = replace(config, pool=replace(alone, sparring=()))
+    object.__setattr__(begun.pool, "sparring", ("mcts:100",))
+    for name, value in (("teacher", "greedy"), ("teacher_share", 0.0), ("teacher_noise", 0.3)):
+        object.__setattr__(begun, name, value)
+    train(begun)
+    with pytest.raises(BotError, match="latest"):
+        train(replace(config, pool=replace(alone, latest=0.7), steps=512))
+    run = train(replace(config, steps=512))
+    assert run.steps >= 512
+    training = read_description(run.last)["training"]
+    assert training["teacher"] is None and training["pool"]["sparring"] == ["greedy"]
 
 
 def test_a_finished_run_that_is_started_again_stays_as_it_is(finished, monkeypatch):

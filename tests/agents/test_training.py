@@ -392,6 +392,11 @@ def test_a_run_does_not_go_on_with_gradients_that_teach_nothing(seat, tmp_path):
             {"teacher": None, "teacher_share": 0.5},
             "--teacher-share 0.5 is not allowed; allowed: only with --teacher",
         ),
+        ({"teacher_share": 0.0}, "--teacher-share 0.0 is not allowed; allowed: more than 0 with --teacher"),
+        (
+            {"seat": "pool", "pool": PoolConfig(sparring_share=0, sparring=("mcts:100",))},
+            "--pool.sparring mcts:100 is not allowed; allowed: none, or --pool.sparring-share above 0",
+        ),
     ],
 )
 def test_budgets_and_sizes_are_checked(wrong, words):
