@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +16,12 @@ from agents.benchmark.protocol import Task
 from agents.benchmark.side_by_side import side_by_side
 from agents.status import Status
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.files import write_atomically
 from kepler_envs.machine import processor
 from kepler_envs.revision import commit
+
+ORIGIN = "trained_with.json"
+"""The file beside the state of a seed's training that says where it learned so far."""
 
 WatchSeed = Callable[[int, Status], None]
 """Called with a seed and the progress of its run."""
@@ -56,24 +61,21 @@ def train_entry(
     folder = entry_folder(out, task, method, decisions)
     entry = _begun(folder, task, method, decisions)
     training = out / "training" / task.name / f"{method.name}-{decisions}"
-    jobs = [
-        Job(task, seed, decisions, training / f"seed-{seed}", folder / f"seed-{seed}", threads, trust_folder)
+    jobs = {
+        seed: Job(task, seed, decisions, training / f"seed-{seed}", folder / f"seed-{seed}", threads, trust_folder)
         for seed in seeds
         if all(run.seed != seed for run in entry.runs)
-    ]
+    }
     together = min(processes, len(jobs))
     train = partial(_train_side_by_side, processes=together) if together > 1 else _in_turn
-    runs = train(method, jobs, stop=stop, watch=watch)
+    runs = train(method, list(jobs.values()), stop=stop, watch=watch)
     if jobs:
-        numbers = ", ".join(str(job.seed) for job in jobs)
+        numbers = ", ".join(map(str, jobs))
         say(f"{task.name}: {method.name}, {decisions:,} decisions, seeds {numbers}")
     for run in runs:
-        entry = replace(
-            entry,
-            runs=tuple(sorted((*entry.runs, run), key=lambda one: one.seed)),
-            code=_with(entry.code, ", ", commit() or "unknown"),
-            hardware=_with(entry.hardware, "; ", _hardware(threads)),
-        )
+        its = Origin(entry.code, entry.hardware).and_of(_origin(jobs[run.seed]))
+        runs_so_far = tuple(sorted((*entry.runs, run), key=lambda one: one.seed))
+        entry = replace(entry, runs=runs_so_far, code=its.code, hardware=its.hardware)
         write_entry(folder, entry)
     return entry if {run.seed for run in entry.runs}.issuperset(seeds) else None
 
@@ -93,20 +95,45 @@ def _begun(folder: Path, task: Task, method: Method, decisions: int) -> Entry:
     )  # fmt: skip
 
 
-def _hardware(threads: int) -> str:
-    return f"{processor()}, {threads} of {os.cpu_count()} cores"
+@dataclass(frozen=True)
+class Origin:
+    """Code and machines that something was trained with, each as a list in words."""
+
+    code: str = ""
+    hardware: str = ""
+
+    def and_of(self, other: Origin) -> Origin:
+        """This, and what the other one has besides."""
+        return Origin(_with(self.code, ", ", other.code), _with(self.hardware, "; ", other.hardware))
 
 
-def _with(known: str, comma: str, one: str) -> str:
-    """A list in words, with one more entry unless it has that."""
-    entries = known.split(comma) if known else []
-    return known if one in entries else comma.join([*entries, one])
+def _origin(job: Job) -> Origin:
+    """Where the run of a job learned so far."""
+    path = job.training / ORIGIN
+    return Origin(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else Origin()
+
+
+def _note_origin(job: Job) -> None:
+    """Note where the run of a job begins, or goes on: whoever ends it may be elsewhere."""
+    here = Origin(commit() or "unknown", f"{processor()}, {job.threads} of {os.cpu_count()} cores")
+    text = json.dumps(asdict(_origin(job).and_of(here)), indent=2) + "\n"
+    write_atomically(job.training / ORIGIN, text.encode())
+
+
+def _with(known: str, comma: str, others: str) -> str:
+    """A list in words, with those entries of another one that it lacks."""
+    entries = [*known.split(comma), *others.split(comma)]
+    return comma.join(dict.fromkeys(one for one in entries if one))
 
 
 def _train(method: Method, job: Job, stop: threading.Event, watch: Watch) -> TrainedRun | None:
-    curve = Curve(job.curve)
+    curve, noted = Curve(job.curve), False
 
     def both(status: Status) -> None:
+        nonlocal noted
+        if not noted:  # nobody else trains there, and the folder is trusted
+            _note_origin(job)
+            noted = True
         if status.evaluated:
             curve.add(status)
         watch(status)

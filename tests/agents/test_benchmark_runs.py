@@ -388,7 +388,11 @@ def test_the_shortest_run_took_some_time(tmp_path):
 
 
 def test_seeds_of_several_machines_and_commits_are_told(tmp_path, monkeypatch):
-    quick = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.0, "agent.zip"))
+    def train(job: Job, stop: threading.Event, watch: methods.Watch) -> Trained:
+        watch(Status(0, 0.0, 0.0, 0.0, 0.0, (), False))
+        return Trained(job.decisions, 1.0, "agent.zip")
+
+    quick = replace(METHODS["flat"], train=train)
     asked = (("first", "aaa", [0]), ("second", "bbb", [0, 1]), ("second", "bbb", [0, 1]), ("third", "ccc", [0, 1]))
     for machine, code, seeds in asked:
         monkeypatch.setattr("agents.benchmark.running.processor", lambda machine=machine: machine)
@@ -397,6 +401,23 @@ def test_seeds_of_several_machines_and_commits_are_told(tmp_path, monkeypatch):
         assert entry == read_entry(entry_folder(tmp_path, TASK, quick, DECISIONS)), "also if nothing was trained"
     cores = f"1 of {os.cpu_count()} cores"
     assert (entry.hardware, entry.code) == (f"first, {cores}; second, {cores}", "aaa, bbb")
+
+
+@pytest.mark.parametrize("method", ["sb3", "flat", "expert"])
+def test_where_a_seed_was_interrupted_is_told_too(tmp_path, monkeypatch, method):
+    """Of seed 1, which is not trained any further, nothing is told."""
+    stop = threading.Event()
+    for machine, code, seeds in (("first", "aaa", [0]), ("second", "bbb", [1]), ("third", "ccc", [0])):
+        monkeypatch.setattr("agents.benchmark.running.processor", lambda machine=machine: machine)
+        monkeypatch.setattr("agents.benchmark.running.commit", lambda code=code: code)
+        entry = train_entry(
+            tmp_path, TASK, METHODS[method], seeds, decisions=BUDGETS[method], threads=1, stop=stop,
+            watch=lambda seed, status, machine=machine: None if machine == "third" else stop.set(),
+        )  # fmt: skip
+        assert (entry is None) == (machine != "third")
+        stop.clear()
+    cores = f"1 of {os.cpu_count()} cores"
+    assert (entry.hardware, entry.code) == (f"first, {cores}; third, {cores}", "aaa, ccc")
 
 
 def test_an_entry_of_another_budget_is_not_gone_on_with(tmp_path):
