@@ -275,7 +275,8 @@ class Run:
         self.model.logger.dump(self.steps)
 
     def _gather(self) -> Positions:
-        """Gather the teacher's decisions, no more than will be shown. They are the same whenever a run is continued."""
+        """Gather the teacher's decisions, no more than will be shown. A run that is continued gathers the same ones
+        again, unless its steps have changed and with them how many will be shown."""
         config, wanted = self.config, self.config.teacher_positions
         if config.budget_steps is not None:
             wanted = min(wanted, math.ceil(config.teacher_share * config.budget_steps))
