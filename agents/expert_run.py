@@ -7,7 +7,6 @@ import hashlib
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from agents.expert_settings import MAY_CHANGE, ExpertConfig
 from agents.games import game_configurations, without_rewards
 from agents.imitation import Imitation, gather, packed, rate_at, unpacked
 from agents.positions import Positions, join
-from agents.run import beginning_of, shape_of
+from agents.run import beginning_of, clock, shape_of
 from agents.run_folder import (
     alone_in_run,
     as_csv,
@@ -372,9 +371,9 @@ class ExpertRun:
         if not jobs:
             return True
         self._folder(self.generation).mkdir(parents=True, exist_ok=True)
-        began, before = time.perf_counter(), self.seconds
+        began, before = clock(), self.seconds
         for done, _ in enumerate(_results(jobs, self.config.processes, stop, self.cluster), 1):
-            self.seconds = before + time.perf_counter() - began
+            self.seconds = before + clock() - began
             watch(self._status(PLAYING, done / len(jobs)))
         if self.seconds > before:
             self.save()
@@ -403,11 +402,11 @@ class ExpertRun:
             if stop.is_set():
                 self.save()
                 return False
-            began = time.perf_counter()
+            began = clock()
             count = min(SHOWN_AT_A_TIME, whole - learning.shown)
             learning.learn(count, rate_at(learning.shown / whole, config.learning_rate))
             self.shown += count
-            self.seconds += time.perf_counter() - began
+            self.seconds += clock() - began
             watch(self._status(LEARNING, learning.shown / whole))
         self.accuracy, _ = learning.measure()
         self.policy.set_training_mode(False)
@@ -457,14 +456,14 @@ class ExpertRun:
         Returns:
             The new line of the learning curve.
         """
-        config, began = self.config, time.perf_counter()
+        config, began = self.config, clock()
         learner = bot_of(self.policy, self.games)
         self.evaluations = tuple(trial.evaluate(learner, config.eval_games) for trial in self.trials)
         share = float("nan")
         if self.best is not None:
             shares = [self._against_best(learner, games) for games in self.all_games]
             share = float(np.mean(shares))
-        self.seconds += time.perf_counter() - began
+        self.seconds += clock() - began
         line = self._curve_line(share)
         self.curve.append(line)
         return line

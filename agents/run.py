@@ -230,7 +230,7 @@ class Run:
 
     def advance(self) -> None:
         """Learn from as many decisions as a rollout has: the teacher's first, then its own."""
-        began = _clock()
+        began = clock()
         config, before = self.config, self.steps
         own_play = self.model._n_updates > 0  # a run that is prolonged does not go back to the teacher
         if self.teachers and not own_play and self.fraction < config.teacher_share:
@@ -239,7 +239,7 @@ class Run:
             self._learn_from_own_play()
         if self.pool is not None and self.steps // config.pool.snapshot_every > before // config.pool.snapshot_every:
             self.pool.add_snapshot(self.policy, self.steps)
-        elapsed = _clock() - began
+        elapsed = clock() - began
         self.seconds += elapsed
         self._speed = (self.steps - before) / elapsed
 
@@ -300,7 +300,7 @@ class Run:
     def evaluate(self) -> None:
         """Play against the opponents of the evaluation and add a line to the learning curve. Keep the network if it is
         the best."""
-        began = _clock()
+        began = clock()
         if self._trials is None:
             specs = [spec for spec in self.config.eval_opponents if exists(spec, self.games)]
             self._trials = trials_of(specs, [without_rewards(games) for games in self.all_games])
@@ -317,7 +317,7 @@ class Run:
         if self.pool is not None:
             self.model.logger.record("pool/rating", self.pool.learner.mu)
         self.model.logger.dump(self.steps)
-        self.seconds += _clock() - began
+        self.seconds += clock() - began
         self.curve.append(self._curve_line())
         self._keep_if_best()
 
@@ -433,8 +433,8 @@ def set_random_state(saved: dict[str, Any], device: th.device) -> None:
         th.cuda.set_rng_state(its, device)
 
 
-def _clock() -> float:
-    """Seconds, without those in which kernels are compiled: they would use up a first run's minutes."""
+def clock() -> float:
+    """Seconds, without those in which this process compiles kernels: they would use up a first run's minutes."""
     return time.perf_counter() - seconds_spent()
 
 

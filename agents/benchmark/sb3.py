@@ -7,7 +7,6 @@ from __future__ import annotations
 import io
 import pickle
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from torch import nn
 from agents.benchmark.sb3_agent import WEIGHTS, FlatAgent
 from agents.evaluation import Evaluation, evaluate
 from agents.games import game_configurations, without_rewards
-from agents.run import advance_to_end
+from agents.run import advance_to_end, clock
 from agents.run_folder import alone_in_run, check_nobody_else_writes
 from agents.settings import TrainConfig
 from agents.status import Status
@@ -162,24 +161,24 @@ class Sb3Run:
 
     def advance(self) -> None:
         """Play a rollout and learn from it."""
-        began, before, config = time.perf_counter(), self.steps, self.config
+        began, before, config = clock(), self.steps, self.config
         rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
         self.model.lr_schedule = ConstantSchedule(rate)
         self.model.learn(1, reset_num_timesteps=False)
-        elapsed = time.perf_counter() - began
+        elapsed = clock() - began
         self.seconds += elapsed
         self._speed = (self.steps - before) / elapsed
 
     def evaluate(self) -> None:
         """Play against each opponent of the evaluation."""
-        began, playing = time.perf_counter(), without_rewards(self.games)
+        began, playing = clock(), without_rewards(self.games)
         learner = FlatAgent(playing, self.weights())
         self.evaluations = tuple(
             evaluate(learner, bots.load(spec, playing), playing, self.config.eval_games)
             for spec in self.config.eval_opponents
         )
         self.evaluated_at = self.steps
-        self.seconds += time.perf_counter() - began
+        self.seconds += clock() - began
 
     def weights(self) -> dict[str, np.ndarray]:
         """The weights as :class:`FlatAgent` expects them."""

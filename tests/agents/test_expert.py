@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -259,6 +260,14 @@ def test_minutes_that_are_up_end_no_generation_that_was_begun(tmp_path, monkeypa
     assert run.is_over and run.generation == at[0] + 1
     again = iterate(short)
     assert again.is_over and again.generation == at[0] + 1 and again.seconds == run.seconds
+
+
+def test_compiling_takes_none_of_the_minutes(tmp_path, monkeypatch):
+    """As in agents.train. Here all but a thousandth of the time is spent on it."""
+    monkeypatch.setattr("agents.run.seconds_spent", lambda: 0.999 * time.perf_counter())
+    began = time.perf_counter()
+    run = iterate(replace(TINY, out=tmp_path, generations=2))
+    assert 0 < run.seconds <= 0.0011 * (time.perf_counter() - began)
 
 
 def test_it_learns_on_one_thread(finished, tmp_path):
