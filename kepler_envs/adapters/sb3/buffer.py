@@ -97,12 +97,16 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
 
     ``rewards`` float32 (T, N, P), ``seats`` int8 (T, N), ``dones`` bool (T, N), ``learning`` bool (T, N): decisions to
     learn from. ``values`` and ``returns`` float32 (T, N, P) are those of all seats, the deciding one first, then
-    clockwise; a sample has them one after the other. All else as in its base class.
+    clockwise. Returns of seats that a game lacks are NaN. A sample has all others, one after the other, and ``known``
+    says which these are: bool (M, P) of the last sample. All else as in its base class.
     """
+
+    known: th.Tensor
 
     def __init__(self, *args: Any, num_players: int, **kwargs: Any) -> None:
         self.num_players = num_players
         self._allocated = False
+        self.lacks_seats = False
         super().__init__(*args, **kwargs)
 
     def reset(self) -> None:
@@ -173,6 +177,9 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         self.learning &= known
         self.advantages = of_all[..., 0]
         self.returns = of_all + self.values
+        self.lacks_seats = players is not None and bool((players < self.num_players).any())
+        if players is not None:
+            self.returns[:, np.arange(self.num_players) >= players[:, None]] = np.nan
 
     def minibatches(self, batch_size: int | None = None) -> list[np.ndarray]:
         """Numbers of the decisions in each minibatch, in random order (numpy's global generator, as in the base class).
@@ -217,4 +224,7 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
             self._sent = self._sent or tuple(th.from_numpy(one).pin_memory().to(self.device) for one in flat)
             chosen = th.as_tensor(batch_inds, device=self.device)
             samples = MaskableRolloutBufferSamples(*(one[chosen] for one in self._sent))
-        return samples._replace(old_values=samples.old_values.flatten(), returns=samples.returns.flatten())
+        if not self.lacks_seats:
+            return samples._replace(old_values=samples.old_values.flatten(), returns=samples.returns.flatten())
+        self.known = ~samples.returns.isnan()
+        return samples._replace(old_values=samples.old_values[self.known], returns=samples.returns[self.known])

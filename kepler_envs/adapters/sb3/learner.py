@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -36,7 +38,7 @@ def _figures(goal: Goal, judged: Judged) -> _Figures:
     return _Figures(
         -float(judged.entropy.mean()),
         -float(np.minimum(advantages * ratio, advantages * clipped).mean()),
-        float(np.square(errors).mean()),
+        float(np.square(errors[~np.isnan(goal.returns)]).mean()),
         float((ratio - 1 - change).mean()),
         float((abs(ratio - 1) > goal.clip_range).mean()),
     )
@@ -147,10 +149,30 @@ class SharedMaskablePPO(CheckedMaskablePPO):
         """
         learner = cast(PiecePolicy, self.policy).learner
         if learner is None or self.clip_range_vf is not None:
-            super().train()
+            with self._values_of_samples():
+                super().train()
         else:
             self._train_in_one_pass(learner)
         self._log_explained_variance()
+
+    @contextmanager
+    def _values_of_samples(self) -> Iterator[None]:
+        """Meanwhile the policy tells those values of a sample whose returns are known: MaskablePPO compares all that it
+        tells with all returns that there are."""
+        rollout, judge = cast(SharedRolloutBuffer, self.rollout_buffer), self.policy.evaluate_actions
+        if not rollout.lacks_seats:
+            yield
+            return
+
+        def judge_known(*asked: Any, **named: Any) -> tuple[th.Tensor, ...]:
+            values, *others = judge(*asked, **named)
+            return values[rollout.known], *others
+
+        self.policy.evaluate_actions = judge_known
+        try:
+            yield
+        finally:
+            del self.policy.evaluate_actions
 
     def _train_in_one_pass(self, learner: CompiledLearner) -> None:
         self.policy.set_training_mode(True)
@@ -205,7 +227,8 @@ class SharedMaskablePPO(CheckedMaskablePPO):
         """MaskablePPO's own counts decisions of others, too, and those whose worth is unknown as foretold exactly."""
         rollout = cast(SharedRolloutBuffer, self.rollout_buffer)
         values, returns = (of_all[rollout.learning].ravel() for of_all in (rollout.values, rollout.returns))
-        self.logger.record("train/explained_variance", explained_variance(values, returns))
+        known = ~np.isnan(returns)
+        self.logger.record("train/explained_variance", explained_variance(values[known], returns[known]))
 
     def _seen(self, observations: np.ndarray) -> th.Tensor:
         """The observations, where the policy decides: small networks do so faster in compiled code than on a GPU."""
