@@ -1,9 +1,9 @@
 """Expert iteration: let a network learn what a search finds.
 
 Each generation plays games in which some decisions are searched. The network learns what the search visited and what
-the games paid, from the games of the last generations. Then it plays against greedy and against the best network so
-far. If it is not worse, it becomes the best one, plays in the next games, and may guide the search there (T. Anthony,
-Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018).
+the games paid, from the games of the last generations. Then it plays against uniform, greedy and the best network so
+far. If it is not worse than that one, it becomes the best one, plays in the next games, and may guide the search there
+(T. Anthony, Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018).
 
 The folder of a run holds
 * games/GENERATION/*.npz: positions of the games, written a file at a time;

@@ -2,7 +2,7 @@
 
 The folder of a run holds
 * last.zip: everything needed to continue, written at every evaluation and at the end, also after Ctrl-C;
-* best.zip: the network alone, from when it won most against the last opponent of the evaluation;
+* best.zip: the network alone, as it was when it won most against the last opponent of the evaluation;
 * learning_curve.csv: a line per evaluation; tensorboard/: the same, with the losses;
 * ratings.csv (with --seat pool): everybody who ever played in training, best first.
 
