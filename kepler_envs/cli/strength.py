@@ -36,9 +36,14 @@ class MeasureStrength:
     """Number of players; the game's default otherwise."""
     games: Annotated[int, arg(metavar="N")] = 1000
     """Games per pairing, rounded up so that every seat is used equally often."""
-    side_by_side: Annotated[int | None, optional(metavar="N")] = None
-    """Number of games played at once, in parts of this size: 1000, or 20 if an agent searches or comes from a file. If
-    you stop, whole parts are kept."""
+    side_by_side: Annotated[
+        int | None,
+        optional(
+            metavar="N",
+            help="Number of games played at once. If you stop, whole parts of this size are kept. If left out, it is "
+            "1000, or 20 where an agent searches or comes from a file.",
+        ),
+    ] = None
     minutes: Annotated[float | None, optional(metavar="M")] = None
     """Time for each pairing, after which no more games begin. Those played count. No limit if left out."""
     seed: Annotated[int, arg(metavar="SEED")] = 77
