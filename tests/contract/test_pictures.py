@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import random
+from collections import Counter
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
-from kepler_envs import Game, Snapshot
+from kepler_envs import Game, Snapshot, bots
+from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.engine import drawing, panels
+from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.drawing import contrast
 from kepler_envs.registry import OWN_IDS
 from kepler_envs.web.views import question
@@ -20,6 +24,7 @@ from tests.pictures import SVG, marked
 READABLE = 4.5  # WCAG AA for text
 TOLD_APART = 3.0  # WCAG AA for what is no text
 SMALLEST = 10.0  # font size in a picture of 1280 units
+GAMES_OF_GREEDY, POSITIONS_OF_A_NODE = 32, 40
 
 
 @slow
@@ -41,6 +46,27 @@ def test_what_can_be_done_can_be_clicked(game: Game) -> None:
             seen |= ids
             position = position.apply(chance.choice(legal))
     assert {config.actions.block_of(action).name for action in seen} == {block.name for block in config.actions.blocks}
+
+
+@slow
+@every_game
+def test_what_greedy_can_do_can_be_clicked(game: Game) -> None:
+    """Greedy gets to positions that random games do not. Of each node, the first ones are looked at."""
+    if game.name not in greedy_games():
+        pytest.skip("the game has no greedy")
+    config, rows = game.configure(), np.arange(GAMES_OF_GREEDY)
+    batch, bot = Batch(config, len(rows), seed=1), bots.load("greedy", config)
+    bot.start(rows, rows.astype(np.uint64))
+    looked_at: Counter[int] = Counter()
+    while not batch.episodes.any():
+        for row in rows:
+            position = batch.snapshot(int(row))
+            node = int(position.state["node"])
+            looked_at[node] += 1
+            if looked_at[node] <= POSITIONS_OF_A_NODE:
+                lacking = set(position.legal_actions()) - marked(position, position.seat)
+                assert not [config.actions.text(action) for action in lacking]
+        batch.step(bot.act(bots.protocol.TrustedDecisions(batch, rows)))
 
 
 @every_game

@@ -47,7 +47,7 @@ from kepler_envs.games.race_to_kepler.actions import (
     PLAY,
 )
 from kepler_envs.games.race_to_kepler.components import DEPARTMENTS, card_name, city_name, kinds_of
-from kepler_envs.games.race_to_kepler.effects import PARAMETER_FILTERS, Destination, Filter, Hook, Source
+from kepler_envs.games.race_to_kepler.effects import PARAMETER_FILTERS, Destination, Filter, Hook, Replay, Source
 from kepler_envs.games.race_to_kepler.state import (
     CLASSES,
     FIRST_CREW,
@@ -226,20 +226,28 @@ def _question(state: Any, tables: Any) -> str:
     node = Node(int(state["node"]))
     if node != Node.MOVE:
         return QUESTIONS[node]
-    frame = state["frame"][int(state["depth"]) - 1]
-    instruction = tables["program"][int(frame["at"])]
+    frame, instruction = _asking(state, tables)
     verb, place = TARGETS[Destination(int(instruction["destination"]))], PLACES[Source(int(instruction["what"]))]
     count, made = int(instruction["amount"]), int(frame["moved"])
     number = "any number" if count == 99 else f"{count - made} more" if made else str(count)
     return f"{verb} {number} from {place}"
 
 
+def _asking(state: Any, tables: Any) -> tuple[Any, Any]:
+    """The frame on top of the stack, and the instruction in it that asks."""
+    frame = state["frame"][int(state["depth"]) - 1]
+    return frame, tables["program"][int(frame["at"])]
+
+
 def _picked(state: Any, tables: Any) -> tuple[Source, ...]:
     node = Node(int(state["node"]))
-    if node == Node.MOVE:
-        source = Source(int(tables["program"][int(state["frame"][int(state["depth"]) - 1]["at"])]["what"]))
-        return PICKED.get(source, (source,))
-    return {Node.BID: (Source.HAND,), Node.TITAN: (Source.SUPPLY,), Node.REPLAY: (Source.PLAY,)}.get(node, ())
+    if node not in (Node.MOVE, Node.REPLAY):
+        return {Node.BID: (Source.HAND,), Node.TITAN: (Source.SUPPLY,)}.get(node, ())
+    what = int(_asking(state, tables)[1]["what"])
+    if node == Node.REPLAY:
+        return (Source.SUPPLY,) if what == Replay.SUPPLY else (Source.PLAY,)
+    source = Source(what)
+    return PICKED.get(source, (source,))
 
 
 def _detail(state: Any, tables: Any) -> str:

@@ -105,6 +105,17 @@ def test_alternatives_and_discarded_cards_can_be_clicked() -> None:
         assert set(position.legal_actions()) <= marked(position, position.seat)
 
 
+def test_cards_to_repeat_are_marked_where_they_lie() -> None:
+    """Mimicry repeats a card of the supply, Cloning one in play."""
+    seat = Seat(hand="Mimicry, Cloning, Iron", play="Broker, Iron", deck="3 Gold")
+    start = scenario(seat, supply="2 Astronomer, Scavenger")
+    for card, kinds in (("Mimicry", {"Astronomer", "Scavenger"}), ("Cloning", {"Broker", "Iron"})):
+        position = after(start, f"play {card}")
+        assert position.state["node"] == Node.REPLAY and legal(position) == {f"pick {kind}" for kind in kinds}
+        found = marks(position, position.seat)
+        assert [found[action] > 0 for action in position.legal_actions()] == [True] * len(kinds)
+
+
 @slow
 def test_cards_are_marked_only_where_they_are_taken_from() -> None:
     """A bid and a play come from the hand, whatever lies in the airlock or on the piles."""
