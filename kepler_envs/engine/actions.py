@@ -16,6 +16,10 @@ from kepler_envs.engine.observation import Layout
 NO_ROW = -1
 
 
+class SameTexts(ValueError):
+    """Several ids have the same text. Names of a component file can do that, where texts are put together from them."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """One thing that the ids of a block are about.
@@ -110,7 +114,7 @@ class ActionSet:
         self._ids = {text: action for action, text in enumerate(self._texts)}
         if len(self._ids) != len(self._texts):
             twice = {text for text in self._texts if self._texts.count(text) > 1}
-            raise ValueError(f"texts that stand for several ids: {sorted(twice)}")
+            raise SameTexts(f"texts that stand for several ids: {sorted(twice)}")
 
     def __len__(self) -> int:
         return len(self._texts)

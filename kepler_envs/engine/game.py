@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kepler_envs.engine.actions import ActionSet
+from kepler_envs.engine.actions import ActionSet, SameTexts
 from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.kernel import JIT_ENABLED
@@ -473,7 +473,7 @@ class Configuration:
         self.options = self._options(game.resolve_options(self.tables[0], num_players, self.values))
         self.tables.flags.writeable = False
         self.options.flags.writeable = False
-        self.actions = game.actions if components is None else game.make_actions(self.tables[0])
+        self.actions = game.actions if components is None else self._actions(components)
         whole = game.observation if components is None else game.make_observation(self.tables[0])
         try:
             self.actions.check_against(whole)
@@ -502,6 +502,13 @@ class Configuration:
         if not (isinstance(given, np.ndarray) and given.shape == (1,) and given.dtype == self.game.options):
             raise TypeError(f"{self.game.id}: resolve_options must return an array (1,) of OPTIONS, not {given!r}")
         return given
+
+    def _actions(self, components: Path) -> ActionSet:
+        """The actions with the names of a component file. Names that pass one by one can still make two alike."""
+        try:
+            return self.game.make_actions(self.tables[0])
+        except SameTexts as problem:
+            raise ComponentError(f"{components}: names give actions {problem}") from problem
 
     def _layout(self, whole: Layout) -> Layout:
         return whole if self.values[DERIVED] else whole.facts

@@ -114,6 +114,15 @@ def test_broken_component_file(mistake: str, tmp_path: Path) -> None:
     check_refused("ad_astra", write(tmp_path, changed(TEXT, old, new)), where, rule)
 
 
+def test_names_that_make_two_actions_read_alike(tmp_path: Path) -> None:
+    """Each may pass on its own: the texts of actions are put together from several."""
+    text = TEXT
+    for old, new in (("water", "x"), ("food", "and y"), ("energy", "x and"), ("xanthium", "y")):
+        text = changed(text, f'name = "{old}"', f'name = "{new}"')
+    where = "names give actions texts that stand for several ids"
+    check_refused("ad_astra", write(tmp_path, text), where, "['discard x and and y']")
+
+
 SECTIONS = re.findall(r"^\[\[(\w+)\]\]", TEXT, re.MULTILINE)
 
 

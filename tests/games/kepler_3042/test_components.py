@@ -53,6 +53,8 @@ BROKEN = {
     # name: (text to replace, its replacement, where the message points, what rule it names)
     "other game": ('"kepler_3042"', '"chess"', "meta", "must be for 'kepler_3042'"),
     "syntax": (RADIUS, RADIUS.replace("4", ""), "", "not a TOML file"),
+    "actions alike": ('id = 0, name = "Space Travels"', 'id = 0, name = "on the colonial track"',
+                      "names give actions texts that stand for several ids", "['advance on the colonial track']"),
     "text for a number": (RADIUS, RADIUS.replace("4", '"4"'), "numbers row 1", "value is '4'; it must be of type int"),
     "unknown number": (RADIUS, RADIUS.replace("short", "tiny"), "numbers row 1",
                        "name is 'tiny_radius'; there are short_radius"),
