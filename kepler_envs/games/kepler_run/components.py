@@ -107,7 +107,12 @@ def _read_seat_fuel(file: ComponentFile, tables: Any) -> None:
 def _read_texts(file: ComponentFile, tables: Any) -> None:
     _read_names(file, tables, "sector_types", range(NUM_TYPES), "name", "type_name")
     _read_names(file, tables, "special_actions", range(1, NUM_SPECIALS + 1), "name", "action_name")
-    _read_names(file, tables, "special_parts", range(NUM_TYPES, SLING_PART), "name", "special_part_name")
+    rows = _read_names(file, tables, "special_parts", range(NUM_TYPES, SLING_PART), "name", "special_part_name")
+    bypasses = dict(zip(part_names(tables)[:NUM_TYPES], type_names(tables), strict=True))
+    for index, row in enumerate(rows):
+        if row["name"] in bypasses:
+            rule = f"the bypass of the sector type {bypasses[row['name']]!r} is called so"
+            raise file.error(f"special_parts row {index + 1}", f"name is {row['name']!r}; {rule}")
 
 
 def _read_ships(file: ComponentFile, tables: Any) -> None:

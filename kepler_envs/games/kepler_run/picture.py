@@ -276,6 +276,7 @@ def _sector_words(kind: int, cost: int, icons: Sequence[int], view: View) -> str
 
 COLUMNS = 100
 INDENT = "     "
+TYPE_WIDTH = 14  # of the column with the type of a sector; names of other files may need more
 
 
 def text(state: Any, config: Configuration, seat: int | None = None) -> str:
@@ -312,9 +313,15 @@ def _run_lines(view: View) -> list[str]:
     lines = [f"run   0  Port{_pawn_words(view, 0)}"]
     for index, sector in enumerate(view.run):
         disk = "" if sector.disk is None else f"disk of {agent_name(sector.disk)}"
-        words = f"{view.type_names[sector.type]:<14.14} cost {sector.cost}  {_icon_words(sector.icons, view):<20}"
+        words = _sector_columns(sector.type, sector.cost, sector.icons, view)
         lines.append(f"{INDENT}{index + 1:>2}  {words} {disk}{_pawn_words(view, index + 1)}")
     return [*lines, f"{INDENT}{len(view.run) + 1:>2}  Kepler{_pawn_words(view, len(view.run) + 1)}"]
+
+
+def _sector_columns(kind: int, cost: int, icons: Sequence[int], view: View) -> str:
+    """A sector in columns. No name is cut: two of another file may differ in their last letters alone."""
+    width = max(TYPE_WIDTH, *map(len, view.type_names))
+    return f"{view.type_names[kind]:<{width}} cost {cost}  {_icon_words(icons, view):<20}"
 
 
 def _pawn_words(view: View, place: int) -> str:
@@ -337,7 +344,7 @@ def _row_lines(view: View) -> list[str]:
     lines = [""]
     for number, card in enumerate(view.row):
         start = f"{'row' if number == 0 else '':<5}{card.slot + 1:>2}"
-        sector = f"{view.type_names[card.type]:<14.14} cost {card.cost}  {_icon_words(card.icons, view):<20}"
+        sector = _sector_columns(card.type, card.cost, card.icons, view)
         lines.append(f"{start}  {sector} {_part_words(card, view)}{_action_words(card, view)}")
     return lines
 

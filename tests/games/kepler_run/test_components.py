@@ -59,6 +59,8 @@ BROKEN = {
     "contract missing": (COMETS, "", "contracts row 2", "rows must have id 0..2 in this order"),
     "same name": (NEBULA, NEBULA.replace("Nebula", "Black hole"), "sector_types row 4", "is used twice"),
     "empty name": (NEBULA, NEBULA.replace("Nebula", ""), "sector_types row 4", "name has 0 bytes"),
+    "part like a bypass": ('"SLING"', '"bypass Nebula"', "special_parts row 2",
+                           "name is 'bypass Nebula'; the bypass of the sector type 'Nebula' is called so"),
     "long name": (NEBULA, NEBULA.replace("Nebula", "N" * 33), "sector_types row 4",
                   "name has 33 bytes; allowed: 1..32"),
     "built-in type": (GREEN, GREEN.replace("builtin_type = 3", "builtin_type = 9"), "ships row 4",

@@ -16,7 +16,7 @@ from kepler_envs.games.kepler_run.components import DEFAULT_FILE, action_names, 
 from kepler_envs.games.kepler_run.picture import COLUMNS, explain
 from kepler_envs.games.kepler_run.state import NUM_TYPES, Node
 from kepler_envs.rules import rules_text
-from tests.component_file import write_rows
+from tests.component_file import changed, own_text, write, write_rows
 from tests.contract.subjects import play
 from tests.games.kepler_run.extremes import largest
 from tests.games.kepler_run.scenario import GAME, Seat, flight, scenario
@@ -194,6 +194,17 @@ def test_many_icons_wrenches_and_dots_are_numbers(tmp_path: Path) -> None:
     shown = labels(full_cards(tmp_path))
     assert shown.count("x3") == 3 * 7 and shown.count("x10") == shown.count("x9") == 5
     assert not [label for label in labels(drafting()) if label.startswith("x")]
+
+
+def test_long_names_of_types_are_whole(tmp_path: Path) -> None:
+    """Those of sectors in the run and of cards in the row: only their last letters may differ."""
+    text = own_text("kepler_run")
+    for old, new in (("Warped space", "Singing asteroids A"), ("Debris field", "Singing asteroids B")):
+        text = changed(text, f'"{old}"', f'"{new}"')
+    position = drafting(config=GAME.configure(2, components=write(tmp_path, text)))
+    columns = [line[:40].split(" cost ") for line in lines(position) if " cost " in line]
+    assert {name[9:].strip() for name, _ in columns} == {"Singing asteroids A", "Singing asteroids B"}
+    assert len({len(name) for name, _ in columns}) == 1
 
 
 def test_names_of_other_files_are_shown_and_escaped(tmp_path: Any) -> None:
