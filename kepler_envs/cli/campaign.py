@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -74,13 +75,14 @@ class PlayCampaign:
         """The file with the campaign's whole name."""
         from kepler_envs.games.kepler_3042.campaign import CampaignError
 
-        typed = _file_of(self.name)  # as it may be called in a component file that the campaign was begun with
         try:
-            return _file_of(self._new().name)
+            campaign = self._new()
         except CampaignError:
-            if self.components is None and typed.exists():
-                return typed
+            typed = _word(self.name)  # as it may be called in a component file that the campaign was begun with
+            if self.components is None and typed and _file_of(typed).exists():
+                return _file_of(typed)
             raise
+        return _file_of(_word(campaign.name) or str(campaign.number))
 
     def _continued(self, path: Path) -> Campaign:
         """The campaign in a file. What it was begun with stays."""
@@ -150,5 +152,10 @@ class PlayCampaign:
             say(console, f"Next: level {campaign.level} with {campaign.bonus} bonus cubes.")
 
 
-def _file_of(name: str) -> Path:
-    return Path(f"{name.lower().replace(' ', '_').replace('*', '')}.json")
+def _word(name: str) -> str:
+    """A name without what could lead out of a folder: component files are often somebody else's."""
+    return re.sub(r"\W+", "_", name.lower()).strip("_")
+
+
+def _file_of(word: str) -> Path:
+    return Path(f"{word}.json")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -190,19 +190,28 @@ def campaign_names(components: Path | None = None) -> tuple[str, ...]:
 
 
 def find_campaign(name: str | int, components: Path | None = None) -> int:
-    """The number of a campaign from its number, its name, or a part of the name that no other has."""
+    """The number of a campaign from its name, its number, or a part of the name that no other has, in this order."""
     all_names = campaign_names(components)
-    if is_integer(name) or str(name).isdecimal():
-        found = [number for number in range(len(all_names)) if str(number) == str(name)]
-    else:
-        part = _plain(str(name))
-        found = [number for number, full in enumerate(all_names) if part and part in _plain(full)]
-    if len(found) != 1:
-        offered = ", ".join(f"{number} {full}" for number, full in enumerate(all_names))
-        raise CampaignError(f"no campaign {name!r}; there are: {offered}")
-    return found[0]
+    for found in _readings(name, all_names):
+        if len(found) == 1:
+            return found[0]
+    offered = ", ".join(f"{number} {full}" for number, full in enumerate(all_names))
+    raise CampaignError(f"no campaign {name!r}; there are: {offered}")
+
+
+def _readings(name: str | int, all_names: Sequence[str]) -> Iterator[list[int]]:
+    """The campaigns that ``name`` may mean, the most exact reading first. An integer is always a number."""
+    numbers, text = range(len(all_names)), str(name)
+    if is_integer(name):
+        yield [number for number in numbers if number == name]
+        return
+    yield [number for number in numbers if all_names[number] == text]
+    yield [number for number in numbers if all_names[number].casefold() == text.casefold()]
+    yield [number for number in numbers if str(number) == text]
+    part = _plain(text)
+    yield [number for number in numbers if part and part in _plain(all_names[number])]
 
 
 def _plain(name: str) -> str:
-    """Letters and digits only, with words joined by underscores, as in file names and on the command line."""
-    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    """Letters and digits of any script, with words joined by underscores, as in file names and on the command line."""
+    return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kepler_envs.cli.app import run
+from kepler_envs.cli.campaign import PlayCampaign
 from kepler_envs.cli.match import Match
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.campaign import Attempt, Campaign, CampaignError, campaign_names, find_campaign
@@ -98,6 +99,33 @@ def test_names() -> None:
     for wrong in ("s", "", "*", "Chess", "5", "9" * 5000, 9, True, None):  # nothing, several, or unknown
         with pytest.raises(CampaignError, match="there are: 0 The Edge of the Galaxy, 1 Sons of Progress"):
             find_campaign(wrong)
+
+
+OTHER_NAMES = ("1984", "Хабитат", "Hybrid", "Hybrid Civilization", "★")
+
+
+def other_campaigns(folder: Path, *others: str) -> Path:
+    """A component file whose campaigns have these names."""
+    text = own_text("kepler_3042")
+    for old, new in zip(campaign_names(), others, strict=False):
+        text = changed(text, f'"{old}"', f'"new {new}"')  # not to be replaced again: a new name may be an old one
+    return write(folder, text.replace('"new ', '"'))
+
+
+def test_names_of_other_files(tmp_path: Path) -> None:
+    """An equal name goes before a number, and both before a part of a name."""
+    path = other_campaigns(tmp_path, *OTHER_NAMES)
+    assert campaign_names(path) == OTHER_NAMES
+    for number, name in enumerate(OTHER_NAMES):
+        assert find_campaign(name, path) == find_campaign(str(number), path) == find_campaign(number, path) == number
+    parts = {"хаби": 1, "ХАБИТАТ": 1, "hybrid": 2, "civil": 3, "hybrid_c": 3, "198": 0}
+    assert {part: find_campaign(part, path) for part in parts} == parts
+    for wrong in (1984, "hyb", "5"):
+        with pytest.raises(CampaignError, match="there are: 0 1984, 1 Хабитат"):
+            find_campaign(wrong, path)
+    path = other_campaigns(tmp_path, "1", "edge", "Edge")
+    assert (find_campaign("1", path), find_campaign(1, path)) == (0, 1)
+    assert (find_campaign("edge", path), find_campaign("Edge", path)) == (1, 2)
 
 
 def test_progress_in_a_file(tmp_path: Path) -> None:
@@ -234,6 +262,31 @@ def test_a_campaign_of_another_component_file_goes_on_by_its_name(
     campaign = Campaign.load(file[1] if file else "my_own.json")
     assert campaign.name == "My own" and len(campaign.attempts) == 3
     assert run([*asked, "--components", "other.toml"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("Edge/Galaxy", "edge_galaxy.json"), ("../Edge", "edge.json"), ("Хабитат", "хабитат.json"), ("★", "0.json")],
+)
+def test_the_usual_file_lies_in_the_current_folder(
+    name: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the component file calls the campaign."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    asked = ["campaign", name, "--components", str(other_campaigns(tmp_path, name)), "--agent", "uniform"]
+    assert run(asked) == run(asked) == 0
+    assert [path.name for path in here.iterdir()] == [file] and len(Campaign.load(file).attempts) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "mine.toml"]
+
+
+def test_usual_files_of_the_own_campaigns() -> None:
+    files = [str(PlayCampaign(str(number))._usual_file()) for number in range(5)]
+    assert files == [
+        "the_edge_of_the_galaxy.json", "sons_of_progress.json", "sagittarius_a.json", "hybrid_civilization.json",
+        "superior_progeny.json",
+    ]  # fmt: skip
 
 
 def test_a_lost_level_says_what_was_lacking(
