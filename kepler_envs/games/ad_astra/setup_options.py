@@ -69,7 +69,7 @@ class SetupOption(Option):
             return RANDOM_WORD
         if not isinstance(given, Mapping):
             raise OptionError(f"{game}: option {self.name} = {value!r:.200} is not allowed; allowed: {self.allowed}")
-        unknown = sorted(set(given) - {"start_planets", "systems", "artifact_deck", "first_player"})
+        unknown = sorted(set(given) - {"start_planets", "systems", "artifact_deck", "first_player"}, key=str)
         if unknown:
             raise _wrong(f"has unknown parts {', '.join(map(str, unknown))}; allowed: {self.allowed}")
         if ("start_planets" in given) != ("systems" in given):

@@ -207,6 +207,7 @@ def changed_setup(**changes: Any) -> dict[str, Any]:
         ({"setup": 7}, "a mapping with start_planets and systems, artifact_deck, first_player"),
         ({"setup": "chess"}, "a mapping with start_planets and systems"),
         ({"setup": {"stars": 3}}, "unknown parts stars"),
+        ({"setup": {"stars": 3, 7: 1, None: 2}}, "unknown parts 7, None, stars"),
         ({"setup": {"start_planets": "XFWE"}}, "start_planets and systems together"),
         ({"setup": {"first_player": 4}}, "first_player is 4; allowed: 0..3"),
         ({"setup": {"first_player": True}}, "first_player is True; allowed: 0..3"),
