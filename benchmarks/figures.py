@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.sampling import Row
+from docs.markdown import short
 from kepler_envs import machine
 from kepler_envs.files import write_atomically
 from kepler_envs.records import RecordError
@@ -125,4 +126,4 @@ def footnote(found: Figures) -> str:
 
 
 def _in_words(source: Source) -> str:
-    return f"{'; '.join(source.machine)}; kepler_envs {source.release}, commit {source.commit[:7]}, {source.date}."
+    return f"{'; '.join(source.machine)}; kepler_envs {source.release}, commit {short(source.commit)}, {source.date}."

@@ -16,10 +16,12 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 from rich.console import Console
 
+from docs.markdown import short
 from kepler_envs.records import minor
 from tests import links as page_links
 from tests.distribution.compiled import PYTHONS
@@ -97,21 +99,39 @@ def links(root: Path) -> Iterator[str]:
 def figures(root: Path) -> Iterator[str]:
     """published figures were measured with this version, up to its last number"""
     version = version_of(root)
-    for path in sorted(root.glob("docs/*.csv")):
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+    for name, rows in tables_of_lines(root):
         releases = [row.get("release") or "" for row in rows]
         old = [release for release in releases if minor(release) < minor(version)]
         if old:
             named = ", ".join(sorted({release or "an unnamed version" for release in old}))
-            yield f"{path.relative_to(root)}: {len(old)} of {len(rows)} lines were measured with {named}"
-    record = root / "docs" / "figures.json"
-    if record.exists():
-        content = json.loads(record.read_text(encoding="utf-8"))
-        if minor(content["release"]) < minor(version):
-            yield f"docs/figures.json was measured with {content['release']}; measure again, as RELEASING.md says"
-        if content["commit"].endswith("+"):
-            yield "docs/figures.json was measured with changed files; commit first, then measure"
+            yield f"{name}: {len(old)} of {len(rows)} lines were measured with {named}"
+    content = record_of_figures(root)
+    if content and minor(content["release"]) < minor(version):
+        yield f"docs/figures.json was measured with {content['release']}; measure again, as RELEASING.md says"
+
+
+def commits(root: Path) -> Iterator[str]:
+    """published figures were measured without changed files, so that their commit says what was measured"""
+    for name, rows in tables_of_lines(root):
+        if changed := sum((row.get("commit") or "").endswith("+") for row in rows):
+            yield f"{name}: {changed} of {len(rows)} lines were measured with changed files"
+    if content := record_of_figures(root):
+        named = [one["commit"] for one in (content, *content.get("again", ()))]
+        if changed_files := ", ".join(short(commit) for commit in named if commit.endswith("+")):
+            yield f"docs/figures.json was measured with changed files ({changed_files}); commit first, then measure"
+
+
+def tables_of_lines(root: Path) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """The records that are CSV files, with their lines."""
+    for path in sorted(root.glob("docs/*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            yield str(path.relative_to(root)), list(csv.DictReader(file))
+
+
+def record_of_figures(root: Path) -> dict[str, Any]:
+    """The record of the benchmarks, empty if there is none."""
+    path = root / "docs" / "figures.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def addresses(root: Path) -> Iterator[str]:
@@ -158,7 +178,8 @@ def missing_files(root: Path) -> Iterator[str]:
 
 
 CHECKS: dict[str, Check] = {
-    check.__name__: check for check in (versions, changelog, links, figures, addresses, tree, tables, golden, wheels)
+    check.__name__: check
+    for check in (versions, changelog, links, figures, commits, addresses, tree, tables, golden, wheels)
 }
 """The checklist, quick checks first."""
 

@@ -56,6 +56,11 @@ def test_a_footnote_says_where_figures_come_from():
     assert figures.footnote(again) == f"{once}\n\nWith *, measured again: {once.replace('0123456', 'fedcba9')}"
 
 
+def test_a_footnote_says_that_files_were_changed():
+    found = Figures(replace(SOURCE, commit="0123456789abcdef+"), ROWS)
+    assert "commit 0123456+, 2026-11-23." in figures.footnote(found)
+
+
 def test_rows_that_are_measured_again_are_marked(tmp_path):
     later, last = replace(SOURCE, date="2026-11-24"), replace(SOURCE, date="2026-11-25")
     found = Figures(SOURCE, ROWS).with_rows(later, [replace(ROWS[1], value="50 ns"), ROWS[2]])

@@ -54,7 +54,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-QUICK = ("versions", "changelog", "links", "figures", "addresses")
+QUICK = ("versions", "changelog", "links", "figures", "commits", "addresses")
 
 
 def found(checkout: Path) -> dict[str, list[str]]:
@@ -134,8 +134,21 @@ def test_old_figures_are_found(checkout):
 def test_figures_without_a_version_and_of_changed_files_are_found(checkout):
     (checkout / "docs" / "strength.csv").write_text("wins\n0.5\n")
     replace(checkout / "docs" / "figures.json", "abc", "abc+")
-    lines, record = found(checkout)["figures"]
-    assert "1 of 1 lines were measured with an unnamed version" in lines and "changed files" in record
+    said = found(checkout)
+    assert said["figures"] == ["docs/strength.csv: 1 of 1 lines were measured with an unnamed version"]
+    (record,) = said["commits"]
+    assert "changed files" in record
+
+
+def test_lines_and_rows_measured_again_with_changed_files_are_found(checkout):
+    (checkout / "docs" / "strength.csv").write_text("release,commit\n1.2.3,abc\n1.2.3,abd+\n")
+    again = [{"commit": "abd"}, {"commit": "0123456789+"}]
+    record = {"release": "1.2.3", "commit": "abc", "rows": [], "again": again}
+    (checkout / "docs" / "figures.json").write_text(json.dumps(record))
+    assert found(checkout)["commits"] == [
+        "docs/strength.csv: 1 of 2 lines were measured with changed files",
+        "docs/figures.json was measured with changed files (0123456+); commit first, then measure",
+    ]
 
 
 def test_what_dist_lacks_is_found(checkout):
@@ -172,7 +185,7 @@ def test_each_check_has_a_line(checkout, monkeypatch):
     said = console.file.getvalue().splitlines()
     assert [line.split(":")[0] for line in said] == [
         "WRONG versions", "      pyproject.toml has version 1.3.0, kepler_envs 1.2.3", "ok    changelog", "ok    links",
-        "ok    figures", "ok    addresses",
+        "ok    figures", "ok    commits", "ok    addresses",
     ]  # fmt: skip
 
 
