@@ -19,13 +19,13 @@ import kepler_envs
 from agents.ending import plain_ending
 from benchmarks import figures, machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
-from benchmarks.imitation import imitation
-from benchmarks.learner import learner, learner_on_gpu
-from benchmarks.observation import observation
+from benchmarks.imitation import IMITATED, imitation
+from benchmarks.learner import ROWS_ON_GPU, learner, learner_on_gpu
+from benchmarks.observation import V0_COMMIT, has_v0, observation
 from benchmarks.ray_speed import ray_tournament
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
 from benchmarks.search_speed import guided_search_table, search_table
-from benchmarks.start_up import compiled_wheels, start_up
+from benchmarks.start_up import compiled_wheels, differing, start_up
 from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
 from kepler_envs.cli.common import UsageError, parse
@@ -36,6 +36,9 @@ Part = Callable[[Settings], list[Row]]
 
 LONG = (imitation,)
 """Parts that take an hour or more. They run only if you name them."""
+
+MAY_LACK: dict[Part, str] = {imitation: IMITATED, learner_on_gpu: ROWS_ON_GPU}
+"""Parts that a whole run may have no rows of, and what is in the names of their rows."""
 
 
 PARTS = (
@@ -121,8 +124,32 @@ def _check_record(record: Path, settings: Settings, parts: Sequence[Part]) -> No
         raise UsageError("--record keeps figures to quote: leave out --quick")
     if settings.only and not record.is_file():
         raise UsageError(f"--only measures parts of a record again, and there is no {record}: leave it out")
-    if start_up in parts and not compiled_wheels():
-        raise UsageError(f"--record needs the wheel to measure: make dist PYTHONS={sys.executable}")
+    if settings.only:
+        _check_rows(figures.read(record), parts)
+    if start_up in parts:
+        _check_wheel()
+    if observation in parts and not has_v0():
+        raise UsageError(
+            f"--record compares with v0, and this clone lacks v0's commit {V0_COMMIT}: git fetch --unshallow"
+        )
+
+
+def _check_rows(found: figures.Figures, parts: Sequence[Part]) -> None:
+    """Raise UsageError if the record has no row of one of these parts."""
+    for part in parts:
+        name = MAY_LACK.get(part, "")
+        if not any(name in row.what for row in found.rows):
+            raise UsageError(f"the record has no rows of {part.__name__} that --only could measure again: leave it out")
+
+
+def _check_wheel() -> None:
+    """Raise UsageError unless there is a wheel to measure, of the sources whose commit the record names."""
+    remedy = f"make dist PYTHONS={sys.executable}"
+    wheels = compiled_wheels()
+    if not wheels:
+        raise UsageError(f"--record needs the wheel to measure: {remedy}")
+    if names := differing(wheels[-1]):
+        raise UsageError(f"dist/{wheels[-1].name} has another {names[0]} than this checkout: {remedy}")
 
 
 def as_table(rows: list[Row]) -> Table:

@@ -137,6 +137,10 @@ def write(line: Measured, out: Path) -> bool:
     return True
 
 
+IMITATED = "greedy imitated from"
+"""In the names of the rows of :func:`imitation`."""
+
+
 def imitation(settings: Settings) -> list[Row]:
     """networks that imitate greedy"""
     rows: list[Row] = []
@@ -154,7 +158,7 @@ def as_row(found: Measured, target: float | None) -> Row:
     """The line as a figure of the printed table."""
     seen = "" if found.rows and found.derived else ", a flat network of the facts alone"
     return Row(
-        f"{found.game}, {found.players} players: greedy imitated from {found.positions:,} positions{seen}",
+        f"{found.game}, {found.players} players: {IMITATED} {found.positions:,} positions{seen}",
         f"{found.accuracy:.1%} of choices predicted, {found.wins:.1%} wins ({found.low:.1%} .. {found.high:.1%}) of "
         f"{found.games} games, equal share {found.equal_share:.0%}; "
         f"{found.seconds_gathering + found.seconds_learning:.0f} s",

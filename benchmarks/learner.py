@@ -41,6 +41,10 @@ SIZES = {64: (128, 32), 256: (512, 64)}
 ``python -m agents.train`` learns by default."""
 
 
+ROWS_ON_GPU = "GPU against 1 thread"
+"""In the names of the rows of :func:`learner_on_gpu`."""
+
+
 def learner_on_gpu(settings: Settings) -> list[Row]:
     """decisions that MaskablePPO learns per second on a GPU, and on one core"""
     import torch
@@ -60,7 +64,7 @@ def learner_on_gpu(settings: Settings) -> list[Row]:
             samples = rates(sides, settings, time.perf_counter)
             gpu, alone, one = (_thousands(samples[side]) for side in sides)
             times = ratio(samples, "gpu", "one")
-            what = f"{name}, MaskablePPO, {players} players, {games} games, width {width}, GPU against 1 thread"
+            what = f"{name}, MaskablePPO, {players} players, {games} games, width {width}, {ROWS_ON_GPU}"
             rows.append(Row(what, f"{gpu} / {one} = {times:.2f}; {alone} if the GPU decides, too", ratio=times))
     return rows
 

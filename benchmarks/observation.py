@@ -19,6 +19,7 @@ import kepler_envs
 from benchmarks.engine_speed import batch_side
 from benchmarks.sampling import Row, Settings, millions, rates, ratio
 
+ROOT = Path(__file__).parents[1]
 V0_COMMIT = "5e2a210"
 """The last commit with all games at v0."""
 FEW, MANY = 256, 4096
@@ -69,20 +70,25 @@ def configurations() -> Iterator[tuple[str, int]]:
 # ---------------------------------------------------------------- against v0
 
 
+def has_v0(root: Path = ROOT) -> bool:
+    """Whether a clone has the commit of v0, as a shallow one has not."""
+    command = ["git", "cat-file", "-e", f"{V0_COMMIT}^{{commit}}"]
+    return subprocess.run(command, cwd=root, capture_output=True).returncode == 0
+
+
 @contextmanager
 def old_checkout() -> Iterator[Path | None]:
     """A checkout of v0 in a temporary folder. None if this clone lacks its commit."""
-    root = Path(__file__).parents[1]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "v0"
         add = ["git", "worktree", "add", "--detach", str(path), V0_COMMIT]
-        if subprocess.run(add, cwd=root, capture_output=True).returncode != 0:
+        if subprocess.run(add, cwd=ROOT, capture_output=True).returncode != 0:
             yield None
             return
         try:
             yield path
         finally:
-            subprocess.run(["git", "worktree", "remove", "--force", str(path)], cwd=root, capture_output=True)
+            subprocess.run(["git", "worktree", "remove", "--force", str(path)], cwd=ROOT, capture_output=True)
 
 
 class Side:
@@ -117,7 +123,7 @@ def against_v0(settings: Settings, name: str, players: int, checkout: Path | Non
     if checkout is None:
         return [Row(what, f"commit {V0_COMMIT} is not in this checkout", f">= {least:g}")]
     old = Side(f"{name}-v0", players, FEW, checkout)
-    new = Side(f"{name}-v1", players, FEW, Path(__file__).parents[1])
+    new = Side(f"{name}-v1", players, FEW, ROOT)
     try:
         rounds = _rounds_of(settings.seconds, old)
         pairs = [(old.seconds(rounds), new.seconds(rounds)) for _ in range(4 * settings.repetitions)]

@@ -61,13 +61,28 @@ WHEEL_REPETITIONS = 12
 
 
 def compiled_wheels() -> list[Path]:
-    """The wheels in dist/ that bring compiled code for this Python, the newest version last."""
-    found = (ROOT / "dist").glob("kepler_envs-*-cp{}{}-*.whl".format(*sys.version_info))
-    return sorted(found, key=lambda wheel: [int(number) for number in wheel.name.split("-")[1].split(".")])
+    """The wheels in dist/ of this version that bring compiled code for this Python."""
+    return sorted(
+        (ROOT / "dist").glob("kepler_envs-{}-cp{}{}-*.whl".format(kepler_envs.__version__, *sys.version_info))
+    )
+
+
+def differing(wheel: Path, root: Path = ROOT) -> list[str]:
+    """The files of the package that differ between a wheel and a checkout, compiled code aside; of files that the wheel
+    lacks, the modules."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.startswith("kepler_envs/") and not name.endswith("/")]
+        held = {name: archive.read(name) for name in names if not name.startswith("kepler_envs/_compiled/")}
+    modules = {path.relative_to(root).as_posix() for path in (root / "kepler_envs").rglob("*.py")}
+    return sorted(name for name in modules.union(held) if held.get(name) != _content(root / name))
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
 
 
 def _from_wheel(repetitions: int) -> list[Row]:
-    """The first step of each game from the wheel for this Python. No rows if dist/ has no such wheel."""
+    """The first step of each game from the wheel for this Python. No rows if dist/ has none."""
     wheels = compiled_wheels()
     if not wheels:
         return []

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import kepler_envs
 from benchmarks import __main__ as program
-from benchmarks import figures, start_up
+from benchmarks import figures, observation, start_up
 from benchmarks.figures import RECORD, Figures, Source
 from benchmarks.sampling import Row, Settings
 from kepler_envs.cli.endings import INTERRUPTED
@@ -86,7 +88,6 @@ def interrupted(settings: Settings) -> list[Row]:
 def run(monkeypatch, *arguments: str, parts: Sequence[Callable] = (part(ROWS[0]), part(ROWS[1]))) -> int:
     """``python -m benchmarks`` with these parts; its exit code."""
     monkeypatch.setattr(program, "chosen_parts", lambda only: parts)
-    monkeypatch.setattr(program, "compiled_wheels", lambda: [Path("a.whl")])
     monkeypatch.setattr("sys.argv", ["benchmarks", *arguments])
     return program.main()
 
@@ -158,6 +159,72 @@ def test_a_run_without_the_wheel_is_not_begun(tmp_path, monkeypatch, capsys):
     with ends(capsys, "--record needs the wheel to measure: make dist PYTHONS=", IMPOSSIBLE):
         program.main()
     assert not path.exists()
+
+
+@pytest.fixture
+def measures_nothing(monkeypatch):
+    """A run that should have been refused fails instead of measuring."""
+    monkeypatch.setattr(program, "measure", lambda *arguments: pytest.fail("it has begun"))
+
+
+@pytest.mark.usefixtures("measures_nothing")
+def test_a_run_with_the_wheel_of_other_sources_is_not_begun(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(program, "compiled_wheels", lambda: [tmp_path / "a.whl"])
+    monkeypatch.setattr(program, "differing", lambda wheel: ["kepler_envs/files.py"])
+    with ends(capsys, "a.whl has another kepler_envs/files.py than this checkout: make dist PYTHONS=", IMPOSSIBLE):
+        run(monkeypatch, "--record", str(tmp_path / "figures.json"), parts=[start_up.start_up])
+
+
+def test_only_a_wheel_of_this_version_and_python_is_measured(tmp_path, monkeypatch):
+    python = "cp{}{}".format(*sys.version_info)
+    (tmp_path / "dist").mkdir()
+    for name in (f"0.0.9-{python}-{python}", f"{kepler_envs.__version__}-py3-none", f"99.0.0-{python}-{python}"):
+        (tmp_path / "dist" / f"kepler_envs-{name}-any.whl").touch()
+    monkeypatch.setattr(start_up, "ROOT", tmp_path)
+    assert start_up.compiled_wheels() == []
+    fits = tmp_path / "dist" / f"kepler_envs-{kepler_envs.__version__}-{python}-{python}-any.whl"
+    fits.touch()
+    assert start_up.compiled_wheels() == [fits]
+
+
+def test_a_wheel_is_compared_with_the_sources(tmp_path):
+    folder = tmp_path / "kepler_envs"
+    folder.mkdir()
+    for name in ("same.py", "edited.py", "new.py", "cards.toml"):
+        (folder / name).write_text(name)
+    wheel = tmp_path / "a.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in {"same.py": "same.py", "edited.py": "old", "gone.py": "", "cards.toml": "old"}.items():
+            archive.writestr(f"kepler_envs/{name}", text)
+        archive.writestr("kepler_envs/_compiled/scope/code.nbc", "code")
+        archive.writestr("kepler_envs-0.1.0.dist-info/METADATA", "")
+    found = start_up.differing(wheel, tmp_path)
+    assert found == [f"kepler_envs/{name}" for name in ("cards.toml", "edited.py", "gone.py", "new.py")]
+
+
+@pytest.mark.usefixtures("measures_nothing")
+@pytest.mark.parametrize("part", [program.imitation, program.learner_on_gpu])
+def test_a_part_that_the_record_lacks_is_not_measured(tmp_path, monkeypatch, capsys, part):
+    """That it cannot be recorded would be noticed after minutes, or hours."""
+    path = tmp_path / "figures.json"
+    figures.write(Figures(SOURCE, ROWS), path)
+    with ends(capsys, f"the record has no rows of {part.__name__} that --only could measure again", IMPOSSIBLE):
+        run(monkeypatch, "--record", str(path), "--only", part.__name__, parts=[part])
+    rows = (*ROWS, Row(f"a game, {program.MAY_LACK[part]} and more", "1"))
+    figures.write(Figures(SOURCE, rows), path)
+    program._check_record(path, Settings(only=(part.__name__,)), [part])
+
+
+@pytest.mark.usefixtures("measures_nothing")
+def test_a_run_without_v0_is_not_begun(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(program, "has_v0", lambda: False)
+    with ends(capsys, "this clone lacks v0's commit .*: git fetch --unshallow", IMPOSSIBLE):
+        run(monkeypatch, "--record", str(tmp_path / "figures.json"), parts=[observation.observation])
+
+
+def test_a_clone_without_v0_is_known(tmp_path):
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    assert not observation.has_v0(tmp_path)
 
 
 def test_new_processes_write_their_bytecode(tmp_path, monkeypatch):
