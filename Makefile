@@ -109,8 +109,9 @@ lint: $(STAMP) ## run ruff and mypy
 release-check: $(STAMP) ## go through the release checklist (RELEASING.md); CHECKS="--skip wheels" for a quick look
 	$(BIN)/python -m tests.release $(CHECKS)
 
+# -E reads every page anew: Sphinx repeats no warning about a page that has not changed.
 docs: $(DOCS_STAMP) ## build the documentation, API reference included, into build/docs; a warning is an error
-	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	$(BIN)/python -m sphinx -q -E -W --keep-going -b html docs build/docs
 
 docs-tables: $(STAMP) ## update the generated parts of the pages
 	$(BIN)/python -m docs.build

@@ -81,6 +81,12 @@ def test_every_step_that_takes_long_is_announced(checkout):
     assert announced == [True] * 5
 
 
+def test_a_warning_of_the_pages_is_an_error_in_every_run(checkout):
+    """Sphinx keeps what it has read, and warns of a page only when it reads it."""
+    (sphinx,) = [line for line in run("make", "-n", "docs", cwd=checkout).stdout.splitlines() if "-m sphinx" in line]
+    assert {"-W", "-E"} <= set(sphinx.split())
+
+
 def test_every_command_says_what_it_does(checkout):
     text = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)[1].split()
