@@ -89,8 +89,8 @@ for name, shares in seats.items():
 
 # %% [markdown]
 # If the first player is drawn by lot, all seats are worth the same, as they should be. If the seat decides who begins,
-# it shows: a little in Kitten Adventurers, while in Kepler Run the first seat wins half of all games. So a result like
-# "A wins 30 % against three B" means something only if A sat on every seat.
+# that shows hardly, if at all, in Kitten Adventurers, while in Kepler Run the first seat wins half of all games. So a
+# result like "A wins 30 % against three B" means something only if A sat on every seat.
 #
 # ## Against whom?
 #
