@@ -34,6 +34,8 @@ from kepler_envs.tournament.strength import Line, read_lines
 DOCS = Path(__file__).parent
 RECORD = front.RECORD
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+UNENDED = re.compile(r"<!-- generated: (?P<name>[a-z ]+) -->\n(?:(?!<!-- end -->).)*?(?:<!-- generated:|\Z)", re.DOTALL)
+"""A part that would reach to the end of the next one, or has none at all."""
 
 MANY_GAMES = 10_000
 """With as many, bounds of an interval have a decimal."""
@@ -379,7 +381,9 @@ def build_page(game: Game, text: str) -> str:
 
 
 def write_parts(text: str, part: Callable[[str], str]) -> str:
-    """A page with fresh generated parts; ``part`` writes one, given its name."""
+    """A page with fresh generated parts; ``part`` writes one, given its name. ValueError if one has no end."""
+    if unended := UNENDED.search(text):
+        raise ValueError(f"the generated part {unended['name']!r} has no <!-- end -->")
     return PART.sub(lambda match: f"{match[1]}\n{part(match['name'])}\n\n{match[3]}", text)
 
 

@@ -55,6 +55,15 @@ def test_a_stale_part_is_found_and_written_anew(tmp_path):
     assert build.stale({path: fresh}) == []
 
 
+def test_a_part_without_its_end_is_an_error():
+    """It would reach to the end of the next one, and what stands between them would be gone."""
+    page = "<!-- generated: one -->\nold\n\nby hand\n\n<!-- generated: two -->\nold\n<!-- end -->\n"
+    with pytest.raises(ValueError, match="'one' has no <!-- end -->"):
+        build.write_parts(page, str.upper)
+    with pytest.raises(ValueError, match="'two' has no <!-- end -->"):
+        build.write_parts(page.replace("by hand", "<!-- end -->").replace("old\n<!-- end -->", "old"), str.upper)
+
+
 def test_an_unknown_part_is_an_error():
     with pytest.raises(KeyError, match="nonsense"):
         build.build_page(
