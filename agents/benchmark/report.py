@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from agents.benchmark.records import DOCS
+from agents.benchmark.records import CURVES, DOCS
 from agents.benchmark.tables import PICTURE, SECTIONS, Table, curves, picture
 from docs.build import write_parts
 from docs.markdown import markdown_table
@@ -29,10 +31,21 @@ def write_page(page: Path = PAGE) -> None:
 
 
 def write_picture(path: Path = PICTURE) -> None:
-    """Draw the curves of the record."""
+    """Draw the curves of the record, and say in the file of which record they are."""
     drawn = curves()
     if drawn:
-        write_atomically(path, picture(drawn))
+        write_atomically(path, picture(drawn) + f"<!-- of records {digest()} -->\n".encode())
+
+
+def digest(path: Path = CURVES) -> str:
+    """What tells a record of curves from others."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.exists() else ""
+
+
+def records_of(path: Path) -> str:
+    """The digest of the record that a picture was drawn from, empty if it does not say."""
+    found = re.search(r"<!-- of records (\w+) -->", path.read_text(encoding="utf-8") if path.exists() else "")
+    return found[1] if found else ""
 
 
 def as_markdown(part: Table | str) -> str:

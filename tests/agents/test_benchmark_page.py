@@ -8,7 +8,7 @@ import pytest
 from agents.benchmark import tables
 from agents.benchmark.protocol import TASKS
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, AttackLine, CurvePoint, ExactLine, Result
-from agents.benchmark.report import PAGE, as_markdown, write_page
+from agents.benchmark.report import PAGE, as_markdown, digest, records_of, write_page, write_picture
 from agents.benchmark.tables import Row
 from docs.build import PART
 from kepler_envs.records import read_lines, write_lines
@@ -69,6 +69,18 @@ def test_the_picture_is_there_where_there_are_curves(tmp_path):
     write_lines(tmp_path / "curves.csv", [CurvePoint("a-v1", 2, "m", 9, 0, 9, 0.1, 0.5, 3)], CurvePoint)
     assert tables.curves_picture(tmp_path / "curves.csv").endswith("(images/benchmark.svg)")
     assert tables.PICTURE.exists() == CURVES.exists()
+
+
+def test_the_picture_is_of_the_curves_of_the_record():
+    assert records_of(tables.PICTURE) == digest(), "run python -m agents.benchmark report"
+
+
+def test_a_picture_says_of_which_record_it_is(tmp_path):
+    path = tmp_path / "curves.svg"
+    write_picture(path)
+    assert records_of(path) == digest()
+    other = digest(tmp_path / "nothing.csv")
+    assert other != digest() and records_of(tmp_path / "nothing.svg") == ""
 
 
 def test_an_empty_table_says_so():
