@@ -90,10 +90,12 @@ def _lacking() -> tuple[str, ...]:
 
 @cache
 def _made_with() -> dict[str, str] | None:
+    """What the compiled code depends on; None without the file, or if it is damaged."""
     try:
-        return json.loads((FOLDER / MADE_WITH).read_text())
-    except OSError:
+        found = json.loads((FOLDER / MADE_WITH).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
+    return found if isinstance(found, dict) and versions().keys() <= found.keys() else None
 
 
 @cache

@@ -122,6 +122,21 @@ def test_bounds_checked_builds_do_not_use_it(with_code: Copy) -> None:
     assert with_code.run(NUMBA_BOUNDSCHECK="1") == [VALUE, 0]
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"Python": "3.11"}', "\udcff"])
+def test_damaged_words_on_what_it_was_made_with_are_as_none(tmp_path, monkeypatch, text) -> None:
+    """Everything is compiled, as without the file."""
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    (tmp_path / shipped.MADE_WITH).write_bytes(text.encode(errors="surrogateescape"))
+    assert shipped._made_with.__wrapped__() is None
+
+
+def test_it_is_said_what_it_was_made_with(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    assert shipped._made_with.__wrapped__() is None
+    (tmp_path / shipped.MADE_WITH).write_text(json.dumps(shipped.versions()))
+    assert shipped._made_with.__wrapped__() == shipped.versions()
+
+
 def test_it_asks_for_no_more_than_its_processor_has() -> None:
     assert "+avx2" in shipped.FLAGS and "avx512" not in shipped.FLAGS and "sse4a" not in shipped.FLAGS
     assert shipped.FLAGS.count("+") == len(set(shipped.CPU_FEATURES))
