@@ -208,4 +208,5 @@ def share(won: np.ndarray) -> Share:
     games, mean = len(won), float(won.mean())
     middle = (mean + QUANTILE**2 / (2 * games)) / (1 + QUANTILE**2 / games)
     half = QUANTILE * np.sqrt(mean * (1 - mean) / games + (QUANTILE / (2 * games)) ** 2) / (1 + QUANTILE**2 / games)
-    return Share(mean, max(0.0, float(middle - half)), min(1.0, float(middle + half)), games)
+    low, high = max(0.0, float(middle - half)), min(1.0, float(middle + half))
+    return Share(mean, min(mean, low), max(mean, high), games)  # by rounding, a share of 1 could lie above its interval

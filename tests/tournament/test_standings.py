@@ -93,3 +93,11 @@ def test_intervals_of_shares():
     half = share(np.tile([0.0, 1.0], 200))
     assert (half.mean, half.games) == (0.5, 400)
     assert (half.low, half.high) == (pytest.approx(0.451, abs=0.001), pytest.approx(0.549, abs=0.001))
+
+
+@pytest.mark.parametrize("games", [1, 7, 30, 100, 2000])
+def test_the_interval_of_a_share_contains_it(games):
+    """Rounding would leave out the share of an agent that wins all of 100 games."""
+    for won in (0.0, 1.0):
+        found = share(np.full(games, won))
+        assert found.low <= found.mean == won <= found.high
