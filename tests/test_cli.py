@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +24,7 @@ from kepler_envs.bots.from_file import EXCEPTION, BotFailed
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.warmup import kernels as agent_kernels
 from kepler_envs.bots.warmup import network_kernels
-from kepler_envs.cli import main
+from kepler_envs.cli import bench, main
 from kepler_envs.cli.common import UsageError, parse_options
 from kepler_envs.cli.endings import exit_code
 from kepler_envs.cli.match import Match
@@ -35,6 +35,7 @@ from kepler_envs.engine import batch, code_cache, one_game, playout, shared, war
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.replay import Replay, read_replay, verify
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
+from kepler_envs.tournament import strength
 from kepler_envs.tournament.run import Tournament
 from kepler_envs.tournament.strength import Strength
 
@@ -262,6 +263,33 @@ def test_quiet_watch_prints_the_result_only(capsys):
     assert main(["watch", GAME, *SHORT, "--seed", "3", "--quiet"]) == 0
     printed = capsys.readouterr().out.lstrip()
     assert printed.startswith("Result") and "rank" in printed
+
+
+def test_the_result_that_is_printed_is_that_of_the_game(tmp_path, capsys):
+    """Of a game in which no two seats have the same rank or score."""
+    path, names = tmp_path / "game.jsonl", ["uniform", "greedy", "mcts:1"]
+    command = ["watch", GAME, "--players", "3", "--option", "quest_size=2", "--agents", *names, "--seed", "5"]
+    assert main([*command, "--quiet", "--save", str(path)]) == 0
+    printed = [line.strip("│ ").split("│") for line in capsys.readouterr().out.splitlines() if "player_" in line]
+    config = kepler_envs.load_game(GAME).configure(3, quest_size=2)
+    ranks, scores, returns = verify(read_replay(path), config).results()
+    assert len(set(scores.tolist())) == 3 and ranks.tolist() == [3, 1, 2]
+    assert [[cell.strip() for cell in row] for row in printed] == [
+        [str(ranks[seat]), f"player_{seat}", names[seat], str(scores[seat]), f"{returns[seat]:+z.3f}"]
+        for seat in (1, 2, 0)
+    ]
+
+
+def test_bots_of_a_match_draw_from_seeds_of_their_own(monkeypatch):
+    seeds = [5]
+
+    class Noted:
+        def start(self, rows, its):
+            seeds.extend(its.tolist())
+
+    monkeypatch.setattr(bots, "load", lambda spec, config: Noted())
+    Match(kepler_envs.load_game(GAME).configure(2), 5, {0: "one", 1: "other"})
+    assert len(seeds) == len(set(seeds)) == 3, "not that of the deal, and no two alike"
 
 
 def test_who_plays_alone_has_no_rank(capsys):
@@ -648,6 +676,17 @@ def test_the_library_and_the_command_line_have_the_same_defaults(command, reques
         assert field.name in ("config", "cluster") or ours[field.name] == field.default, field.name
 
 
+def test_strength_measures_what_it_was_asked_for(tmp_path, monkeypatch):
+    asked, out = [], tmp_path / "record.csv"
+    monkeypatch.setattr(strength, "measure_all", lambda request, *_: asked.append(request))
+    words = ["strength", GAME, "--players", "3", "--agents", "greedy", "uniform", "--against", "bc-v1", "--games", "12"]
+    assert main([*words, "--side-by-side", "6", "--minutes", "2.5", "--seed", "9", "--out", str(out)]) == 0
+    (found,) = asked
+    config = kepler_envs.load_game(GAME).configure(3)
+    assert found.config.digest == config.digest
+    assert replace(found, config=config) == Strength(config, ("greedy", "uniform"), ("bc-v1",), 12, 6, 2.5, 9, out)
+
+
 # ---------------------------------------------------------------- bench and compile
 
 KERNELS = len(warmup.kernels(kepler_envs.load_game(GAME)))
@@ -658,6 +697,19 @@ def test_bench_prints_a_row_for_each_measurement(capsys):
     printed = capsys.readouterr().out
     for words in ("logical cores", "numba", "Batch of 4", "AEC", "playouts", "clone", "decisions/s", "games/s", "us"):
         assert words in printed
+
+
+def test_bench_says_how_long_a_clone_takes_and_how_much_else_is_done_in_a_second(monkeypatch, capsys):
+    rates = iter([4000.0, 300.0, 20.0, 500_000.0])
+    monkeypatch.setattr(bench, "_rate", lambda work, seconds: next(rates))
+    assert main(["bench", GAME, "--players", "2"]) == 0
+    rows = [line.strip("│ ").split("│") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert [(measured.strip(), unit.strip()) for _, measured, unit in rows] == [
+        ("4,000", "decisions/s"),
+        ("300", "decisions/s"),
+        ("20", "games/s"),
+        ("2.00", "us"),
+    ]
 
 
 def test_compile_lists_every_kernel_of_the_engine(capsys):

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import pytest
 
+from kepler_envs import records
 from kepler_envs.records import Line, RecordError, read_lines, write_lines
 from kepler_envs.revision import VERSION
 
@@ -76,3 +77,12 @@ def test_several_processes_write_to_one_record(tmp_path):
     assert [writer.wait() for writer in writers] == [0, 0]
     lines = read_lines(path, Height)
     assert len(lines) == 2 * each and {line.release for line in lines} == {VERSION}
+
+
+@pytest.mark.parametrize(
+    ("release", "counts"), [("", False), ("0.9.7", False), ("1.3.9", False), ("1.4.0", True), ("1.4.7", True)]
+)
+def test_lines_of_earlier_releases_do_not_count(monkeypatch, release, counts):
+    """Only the last number of the version may be another one."""
+    monkeypatch.setattr(records, "VERSION", "1.4.2")
+    assert Height("a", 1, release=release).is_of_this_release == counts

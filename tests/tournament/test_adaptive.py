@@ -17,6 +17,7 @@ from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.tournament import adaptive
 from kepler_envs.tournament.adaptive import AdaptiveSchedule, choose_tables, information, interval_widths
 from kepler_envs.tournament.play import GameResult
+from kepler_envs.tournament.ratings import IMAGINARY_WINS
 from kepler_envs.tournament.schedule import compositions
 
 GAME = "kitten_adventurers"
@@ -57,6 +58,13 @@ def test_widths_of_intervals():
     assert widths == pytest.approx(np.sqrt(expected) / 4, abs=1e-6)
     far = interval_widths(total, np.array([0.0, 0.0, 9.0]))
     assert far[0, 1] == pytest.approx(widths[0, 1]) and far[1, 2] < 1e-3  # nobody doubts who wins
+
+
+@pytest.mark.parametrize("agents", [2, 3, 6])
+def test_imaginary_games_tell_as_much_of_an_agent_however_many_there_are(agents):
+    """Each agent wins and loses as many; between equals a game tells 1/4."""
+    told = np.diag(adaptive.prior_information(np.zeros(agents)))
+    assert told == pytest.approx(2 * IMAGINARY_WINS / 4)
 
 
 def test_games_go_to_the_close_pair():
@@ -106,6 +114,11 @@ def test_chosen_tables_tell_more_than_balanced_ones():
     adapted = interval_widths(prior + sum(told[table] for table in [*tables, *chosen]), strength)
     balanced = interval_widths(prior + 6 * sum(told.values()), strength)
     assert adapted.sum() < 0.9 * balanced.sum()
+
+
+def test_seatings_differ_between_rounds_of_one_table():
+    schedule = AdaptiveSchedule(3, 4, 0, [[(0, 0, 1, 2)] * 30])
+    assert len({schedule[4 * place].agents for place in range(30)}) > 5
 
 
 def finished(schedule: AdaptiveSchedule, number: int) -> GameResult:

@@ -26,6 +26,7 @@ from kepler_envs.tournament import play
 from kepler_envs.tournament.check import CheckError, check
 from kepler_envs.tournament.ledger import Ledger, LedgerError
 from kepler_envs.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players, SoFar, ranks_after_forfeits
+from kepler_envs.tournament.run import save_replays
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Task, Workers, _Messenger, _Worker
 from tests.effort import slow
@@ -307,6 +308,14 @@ def test_a_decision_that_took_too_long_is_a_forfeit(monkeypatch):
         assert result.forfeits[0].reason == TOO_SLOW and "1 s were allowed" in result.forfeits[0].details
 
 
+def test_only_the_first_decision_of_a_process_may_take_longer():
+    players, (game,) = games_with("Lowest", 1, limit=2.0)
+    assert players._seconds_for(1) == 2.0 + play.SECONDS_TO_START
+    players.play_alone(game)
+    assert players._seconds_for(1) == 2.0
+    assert games_with("Lowest", 1)[0]._seconds_for(1) is None
+
+
 @slow
 def test_agents_that_never_return_or_end_the_process(tmp_path):
     """One process, which is replaced whenever an agent takes it down; every game is played to its end."""
@@ -451,6 +460,17 @@ def test_a_report_with_forfeits(tmp_path):
     assert f"| Raises | exception | {len(written)} |" in text and "scores there are those that uniform play" in text
     page = (tmp_path / "report.html").read_text()
     assert "ValueError: no idea &lt;what&gt; to do" in page and "<what>" not in page
+
+
+def test_a_game_without_forfeits_is_shown_if_there_is_one(played, tmp_path):
+    players, games = games_with("Raises", 12)
+    first = next(number for number, game in enumerate(played) if game.forfeits)
+    assert not all(game.forfeits for game in played[first:])
+    workers = SimpleNamespace(players=players, play_alone=lambda game, careful: players.play_alone(game))
+    (shown,) = save_replays(tmp_path, workers, games, played[first:], ["uniform", "Raises"])
+    (alone,) = save_replays(tmp_path, workers, games, [played[first]], ["uniform", "Raises"])
+    assert shown.forfeits == {} and shown.game == min(game.number for game in played[first:] if not game.forfeits)
+    assert alone.forfeits == {"Raises": played[first].forfeits[0].decision} and alone.game == first
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan"])

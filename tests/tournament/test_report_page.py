@@ -20,8 +20,9 @@ from kepler_envs.engine.replay import read_replay
 from kepler_envs.printable import short_names
 from kepler_envs.tournament import html, metagame, report
 from kepler_envs.tournament.html import PAGE, _ticks, pictures
-from kepler_envs.tournament.standings import Margin
+from kepler_envs.tournament.standings import Margin, standings
 from tests.tournament.playing import own
+from tests.tournament.test_standings import game
 from tests.web.browsing import chromium, find_chromium, page_of
 
 GAME = "kitten_adventurers"
@@ -111,6 +112,20 @@ def test_what_rounds_to_nothing_has_no_minus():
     assert html._rating(-0.04, 0.1) == "+0.0"
 
 
+def test_what_is_good_for_the_row_is_green():
+    assert "--good" in html._heat(0.5) and "--bad" in html._heat(-0.5) and html._heat(None) == ""
+
+
+def test_a_seat_is_coloured_if_the_agent_fares_otherwise_there():
+    """One agent wins nine games of ten, wherever it sits."""
+    ends = [("ub", (1, 2)), ("bu", (2, 1))] * 9 + [("ub", (2, 1)), ("bu", (1, 2))]
+    found = standings([game(number, *ends[number % 20]) for number in range(400)], "ub", "ub", samples=5, seed=0)
+    tables = {table.title: table for table in report.tables(found)}
+    assert tables[report.SEATS].heat == [[None, None]] * 3, "the seat makes no difference"
+    (one, other), (another, same) = tables[report.ALONE].heat
+    assert one is same is None and (other, another) == (pytest.approx(0.8), pytest.approx(-0.8))
+
+
 def test_plots_have_a_mark_for_each_agent_and_seat(tree):
     plots = [svg for svg in tree.iter("svg") if svg.get("class") == "plot"]
     assert [len([mark for mark in plot.iter("circle") if mark.get("class") == "mark"]) for plot in plots] == [3, 4]
@@ -170,6 +185,15 @@ def test_seats_that_differ_have_short_labels_and_exact_marks():
     shares = [SimpleNamespace(mean=mean, low=mean - 0.1, high=mean + 0.1) for mean in (0.2014, 0.7986)]
     plot = html.seats_plot(SimpleNamespace(by_seat=shares))
     assert ">20%</text>" in plot and "seat 0: 20.1%" in plot
+
+
+def test_a_mark_lies_within_its_interval_where_its_value_does():
+    shares = [SimpleNamespace(mean=mean, low=mean - 0.1, high=mean + 0.2) for mean in (0.2, 0.6)]
+    plot = html.seats_plot(SimpleNamespace(by_seat=shares))
+    marks = [float(x) for x in re.findall(r'cx="([\d.]+)"', plot)]
+    intervals = re.findall(r'class="range" x1="([\d.]+)" x2="([\d.]+)"', plot)
+    for mark, (low, high) in zip(marks, intervals, strict=True):
+        assert (mark - float(low)) / (float(high) - float(low)) == pytest.approx(1 / 3, abs=0.01)
 
 
 def browse(folder: Path, tmp_path: Path, *flags: str) -> str:

@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 
 import pytest
 
-from kepler_envs.tournament.schedule import Schedule
+from kepler_envs.tournament.schedule import Schedule, stand_in_seed
 
 SIZES = [(agents, seats) for agents in (2, 3, 4, 5, 7) for seats in (2, 3, 4, 5, 8)]
 
@@ -67,6 +67,12 @@ def test_an_agent_has_one_seed_at_a_table():
     for number in range(200):
         game = Schedule(2, 5, 0)[number]
         assert len(set(zip(game.agents, game.agent_seeds, strict=True))) == len(set(game.agents)) == 2
+
+
+def test_who_plays_on_after_a_forfeit_draws_otherwise_than_the_game_and_its_agents():
+    for number in range(50):
+        game = Schedule(3, 4, 0)[number]
+        assert stand_in_seed(game) not in (game.seed, *game.agent_seeds)
 
 
 def test_one_agent_is_no_tournament():

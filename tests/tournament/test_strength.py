@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import threading
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.records import RecordError
 from kepler_envs.tournament import TournamentError, strength
-from kepler_envs.tournament.pairing import Part, parts_of
+from kepler_envs.tournament.pairing import Part, parts_of, play_against
 from kepler_envs.tournament.strength import Line, Strength, read_lines, write_line
 
 GAME = "kitten_adventurers"
@@ -64,6 +65,27 @@ def seeds_of(parts: list[Part]) -> list[int]:
     """The seed of every game."""
     config = kepler_envs.load_game(GAME).configure(4)
     return [int(seed) for part in parts for seed in Batch(config, part.games, part.seed).seed]
+
+
+class Lowest:
+    """Always takes the lowest legal id; notes the seeds it was started with."""
+
+    name = "lowest id"
+
+    def __init__(self):
+        self.seeds = set()
+
+    def start(self, rows, seeds):
+        self.seeds |= set(seeds.tolist())
+
+    def act(self, decisions):
+        return decisions.action_mask.argmax(axis=1)
+
+
+def test_bots_of_a_pairing_draw_from_seeds_of_their_own():
+    one, other = Lowest(), Lowest()
+    play_against(one, other, kepler_envs.load_game(GAME).configure(2, quest_size=1), 8, 3)
+    assert len(one.seeds) == len(other.seeds) == 8 and not one.seeds & other.seeds
 
 
 def test_what_is_known_is_not_played_again(tmp_path, monkeypatch):
@@ -125,6 +147,15 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     assert line.games == 12
     measured(stop, agents=("greedy",), games=8, out=out)
     assert len(read_lines(out)) == 1  # nothing is begun any more
+
+
+def test_minutes_have_sixty_seconds(tmp_path, monkeypatch):
+    """A clock that goes on by 20 s a look: two parts begin within the minute, at 20 and at 60 s."""
+    clock = count(0, 20)
+    monkeypatch.setattr(strength, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    measured(agents=("uniform",), games=1000, side_by_side=2, minutes=1, players=2, out=tmp_path / "record.csv")
+    (line,) = read_lines(tmp_path / "record.csv")
+    assert line.games == 4
 
 
 @pytest.mark.parametrize(
