@@ -92,6 +92,21 @@ def test_a_game_pays_its_return_and_is_the_same_again(name):
         assert (again, paid_again, info_again["seat"]) == (actions, paid, info["seat"])
 
 
+def test_the_last_info_is_of_the_learner_s_seat():
+    env = gymnasium.make(GAME, num_players=3, quest_size=2)
+    own = set()
+    for seed in range(30):
+        _, _, info = play(env, seed)
+        seat, last = info["seat"], env.unwrapped.snapshot()
+        ranks, scores, returns = last.results()
+        assert (info["rank"], info["score"]) == (ranks[seat], scores[seat])
+        assert info["returns"] == pytest.approx(returns[seat])
+        told = last.config.game.info(last.state, last.config.tables[0], seat)
+        assert told and {name: info[name] for name in told} == told
+        own.add((seat, info["rank"]))
+    assert len({seat for seat, _ in own}) == 3 and len({rank for _, rank in own}) > 1
+
+
 def test_it_is_the_game_of_the_aec_environment():
     env = make_seat("kitten_adventurers", seat=0, first_player="seat0")
     observation, info = env.reset(seed=12)

@@ -220,6 +220,18 @@ def test_information_states_remember_and_tell_apart():
     assert len(before) == 1 + len(state.legal_actions()), "a seat knows what it did"
 
 
+def test_a_secret_decision_is_known_to_the_seat_that_took_it_alone():
+    """Which of its cards a seat places face down."""
+    state = random_state(pyspiel.load_game("kepler_ad_astra(players=3)"), 2, 0)
+    position, seat = state.moment.position, state.current_player()
+    heard = position.public_text(state.legal_actions()[0])
+    same = [action for action in state.legal_actions() if position.public_text(action) == heard]
+    assert len(same) > 1
+    for listener in range(3):
+        known = {state.child(action).information_state_string(listener) for action in same}
+        assert len(known) == (len(same) if listener == seat else 1)
+
+
 def test_openspiel_s_search_plays_a_game():
     game = pyspiel.load_game("kepler_kitten_adventurers(players=2,options=quest_size:1,deals=20)")
     rng = np.random.RandomState(1)

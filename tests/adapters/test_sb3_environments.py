@@ -107,6 +107,36 @@ def test_rewards_of_two_players_are_those_the_batch_paid():
     assert compared > 20
 
 
+def test_a_game_ends_as_the_learner_s_seat_sees_it():
+    batch, rng = batch_of(16, 3), np.random.default_rng(0)
+    env, compared = SeatVecEnv(batch), 0
+    env.reset()
+    for _ in range(300):
+        learners, games = env.learner.copy(), batch.episodes.copy()
+        _, _, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
+        seen = batch.observe_final(learners)
+        for row in np.flatnonzero(dones & (batch.episodes == games + 1)):
+            assert infos[row]["seat"] == learners[row]
+            assert infos[row]["rank"] == batch.final_rank[row, learners[row]]
+            assert (infos[row]["terminal_observation"] == seen[row]).all()
+            compared += 1
+    assert compared > 20
+
+
+def test_shared_play_ends_as_the_seat_sees_it_that_ended_it():
+    batch, rng = batch_of(16, 3), np.random.default_rng(0)
+    env, compared = SharedSeatVecEnv(batch), 0
+    env.reset()
+    for _ in range(300):
+        movers = batch.seat.copy()
+        _, _, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
+        seen = batch.observe_final(movers)
+        for row in np.flatnonzero(dones):
+            assert (infos[row]["terminal_observation"] == seen[row]).all()
+            compared += 1
+    assert compared > 20
+
+
 def test_masks_reach_sb3_contrib_as_the_batch_has_them():
     batch = batch_of(6, 4)
     env = SeatVecEnv(batch)

@@ -221,6 +221,18 @@ def test_a_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         pass
 
 
+def test_bots_at_a_table_draw_from_seeds_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = [5]
+
+    class Noted:
+        def start(self, rows: Any, its: Any) -> None:
+            seeds.extend(its.tolist())
+
+    monkeypatch.setattr("kepler_envs.web.players.load_bot", lambda spec, config: Noted())
+    Players(CONFIG, ["one", "other"], 5)
+    assert len(seeds) == len(set(seeds)) == 3, "not that of the deal, and no two alike"
+
+
 # ---------------------------------------------------------------- bots that hang or fail
 
 

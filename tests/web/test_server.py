@@ -15,17 +15,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kepler_envs
 from kepler_envs import registry
 from kepler_envs.bots.published import find_published
+from kepler_envs.bots.search import MctsConfig, search
 from kepler_envs.cli import main
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import configuration_of, read_replay, record, verify, write_replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.terminal import make_console
+from kepler_envs.web.advice import SEED, advise
+from kepler_envs.web.expectations import Expectations
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
 from kepler_envs.web.views import bots_to_ask
@@ -228,6 +232,28 @@ def test_watching_bots(room: Room) -> None:
     assert room.client.get(f"/api/film/{again}").json()["told"] == story["told"]
 
 
+def test_a_seed_that_is_given_deals_the_game_that_is_watched(room: Room) -> None:
+    film = room.house.film(watched(room, ["uniform", "uniform"], seed="7"))
+    dealt = Snapshot.deal(configuration_of(film.replay, registry.load_game), 7)
+    assert film.replay.seed == 7 and film.positions[0].digest() == dealt.digest()
+
+
+def test_results_are_those_of_the_last_position(room: Room) -> None:
+    """Of a game in which no two seats have the same score."""
+    names = ["greedy", "uniform", "mcts:1"]
+    token = watched(room, names, players=3, seed="8")
+    film = room.house.film(token)
+    wait_for_the_end_of(film)
+    ranks, scores, returns = film.positions[-1].results()
+    assert len(set(scores.tolist())) == 3
+    rows = room.client.get(f"/api/film/{token}").json()["results"]
+    assert [row["rank"] for row in rows] == [1, 2, 3]
+    for row in rows:
+        seat = row["seat"]
+        assert (row["name"], row["rank"], row["score"]) == (names[seat], ranks[seat], scores[seat])
+        assert row["reward"] == pytest.approx(returns[seat], abs=1e-3)
+
+
 def test_a_watched_game_is_there_after_a_restart(tmp_path: Path) -> None:
     with house_in(tmp_path) as house:
         room = Room(house)
@@ -350,6 +376,18 @@ def test_expectations_of_the_published_network(room: Room) -> None:
     assert story["expected"][-1] == pytest.approx([final[seat] for seat in range(4)], abs=1e-3)
 
 
+def test_expectations_are_told_by_seat_whoever_is_to_move() -> None:
+    config = kepler_envs.load_game(GAME).configure(4)
+    expects, position = Expectations.of(config), Snapshot.deal(config, 3)
+    assert expects is not None
+    asked: set[int] = set()
+    while not {1, 3} <= asked:
+        values = expects.ask(position)[1]
+        assert expects(position) == [round(float(values[(seat - position.seat) % 4]), 3) for seat in range(4)]
+        asked.add(position.seat)
+        position = position.apply(position.legal_actions()[0])
+
+
 # ---------------------------------------------------------------- asking bots
 
 
@@ -375,6 +413,27 @@ def test_an_answer_says_what_a_network_expects(room: Room, bot: str, shaped: boo
     table, tokens = room.table(seats=[PERSON] * 4, players=4, options={})
     note = room.client.post(f"/api/seat/{tokens[table.position.seat]}/ask", json={"bot": bot}).json()["note"]
     assert ("rewards for progress" in note) == shaped and "from -1 to 1" in note
+
+
+def test_what_a_network_expects_is_told_of_the_seat_that_asks() -> None:
+    config = kepler_envs.load_game(GAME).configure(4)
+    position = Snapshot.deal(config, 3)
+    while position.seat != 2:
+        position = position.apply(position.legal_actions()[0])
+    values = Expectations(f"{GAME}/bc-v1", config).ask(position)[1]
+    assert len({round(float(value), 2) for value in values}) > 1
+    assert f"a return of {values[0]:+z.2f}," in advise(position, "bc-v1")["note"]
+
+
+def test_the_advice_of_a_search_is_what_it_found() -> None:
+    position = Snapshot.deal(kepler_envs.load_game(GAME).configure(2), 3)
+    found = search(position, MctsConfig.parse("60"), SEED)
+    rows = advise(position, "mcts:60")["rows"]
+    assert any(row["value"] for row in rows)
+    for row in rows:
+        assert row["share"] == pytest.approx(found.visits[row["id"]] / found.visits.sum(), abs=1e-4)
+        value = found.values[row["id"]]
+        assert row["value"] == (None if np.isnan(value) else pytest.approx(value, abs=1e-3))
 
 
 def test_a_bot_that_there_is_not_is_refused_in_a_line(room: Room) -> None:
