@@ -11,11 +11,13 @@ from agents.benchmark import robustness, tables
 from agents.benchmark.__main__ import main
 from agents.benchmark.protocol import TASKS, task_of
 from agents.benchmark.records import AttackLine
-from agents.benchmark.robustness import Siege, attack, named_agents, published_agents
+from agents.benchmark.robustness import Siege, _line, attack, named_agents, published_agents
+from agents.exploit import Outcome
 from agents.seeds import FRESH_SEED
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.published import published_names
 from kepler_envs.records import read_lines
+from kepler_envs.tournament.standings import Share
 from tests.agents.endings import ends
 from tests.effort import slow
 
@@ -52,6 +54,14 @@ def test_the_best_of_the_attackers_plays_games_of_its_own(siege, tmp_path, monke
     shown = dict(zip(titles, row, strict=True))
     assert shown["agent"] == "`uniform`" and shown["attackers x decisions"] == "2 x 500"
     assert shown["the best wins, games"].startswith(f"{100 * found.wins:.1f} % (")
+
+
+def test_a_line_has_hours_and_the_numbers_of_the_final_games():
+    each = [Outcome(Share(mean, 0, 1, 20), Share(0, -1, 1, 20), 0.25) for mean in (0.375, 0.5)]
+    final = Outcome(Share(0.3, 0.2, 0.4, 40), Share(0.1, 0.0, 0.2, 40), 0.25)
+    line = _line(Siege(TASK, "uniform"), each, final, 5400.0)
+    assert (line.hours, line.each) == (1.5, "37.5 50.0")
+    assert (line.wins, line.low, line.high, line.returns, line.games) == (0.3, 0.2, 0.4, 0.1, 40)
 
 
 def test_attackers_learn_at_different_rates(tmp_path):

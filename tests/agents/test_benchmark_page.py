@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,9 @@ def test_a_picture_says_of_which_record_it_is(tmp_path):
 
 def test_an_empty_table_says_so():
     assert as_markdown((("a", "b"), [])) == "None yet." and as_markdown((("a",), [(1,)])) == "| a |\n| --: |\n| 1 |"
+
+
+def test_hours_are_those_of_a_run_however_many_opponents_it_met():
+    runs = (("a", 0, 1.0), ("a", 0, 1.0), ("a", 1, 2.0), ("b", 0, 6.0))
+    lines = [SimpleNamespace(game=game, seed=seed, hours=hours, kind="network") for game, seed, hours in runs]
+    assert tables._hours(lines) == "3.00"

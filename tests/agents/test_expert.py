@@ -14,6 +14,7 @@ import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -206,6 +207,15 @@ def test_every_generation_meets_the_best_network_in_other_deals(finished, monkey
     assert len(set(seeds)) == len(seeds) == 2 and min(seeds) > BEST_SEED
 
 
+def test_beside_an_equal_a_network_has_one_share_of_the_wins(finished, monkeypatch):
+    """What the gate asks for is in shares: three players win a third each."""
+    its = SimpleNamespace(points=None, wins=SimpleNamespace(mean=1 / 3))
+    monkeypatch.setattr("agents.expert_run.evaluate", lambda *asked: its)
+    monkeypatch.setattr("agents.expert_run.CheckpointBot", lambda path, games: None)
+    games = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=2)
+    assert finished._against_best(None, games) == pytest.approx(1)
+
+
 # ---------------------------------------------------------------- interruption
 
 
@@ -260,6 +270,12 @@ def test_minutes_that_are_up_end_no_generation_that_was_begun(tmp_path, monkeypa
     assert run.is_over and run.generation == at[0] + 1
     again = iterate(short)
     assert again.is_over and again.generation == at[0] + 1 and again.seconds == run.seconds
+
+
+def test_minutes_have_sixty_seconds(tmp_path):
+    run = ExpertRun(replace(TINY, out=tmp_path, generations=None, minutes=2.0))
+    run.seconds = 30.0
+    assert run.fraction == 0.25
 
 
 def test_compiling_takes_none_of_the_minutes(tmp_path, monkeypatch):

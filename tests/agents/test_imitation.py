@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -234,3 +236,11 @@ def test_every_position_is_shown_once_an_epoch_and_those_held_out_never(position
 def test_the_rate_falls_evenly():
     assert rate_at(0, 2.0) == 2 and rate_at(1, 2.0) == rate_at(7, 2.0) == pytest.approx(2 * FINAL_RATE)
     assert rate_at(0.5, 2.0) == pytest.approx(1 + FINAL_RATE)
+
+
+def test_minutes_have_sixty_seconds(positions, monkeypatch):
+    """A clock that goes on by 20 s a look."""
+    clock, shares = count(0, 20), []
+    monkeypatch.setattr("agents.imitation.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    imitate(network(), positions, epochs=10**6, minutes=1, watch=lambda share, *_: shares.append(share))
+    assert shares == pytest.approx([1 / 3, 2 / 3, 1])

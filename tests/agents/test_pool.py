@@ -14,7 +14,17 @@ import kepler_envs
 from agents import checkpoint
 from agents.games import game_configurations
 from agents.joined_batch import JoinedBatch, JoinedBot, check_alike
-from agents.pool import DECAY, LEARNER, Member, Pool, PoolVecEnv, most_crowded, pfsp_weights, rate_game
+from agents.pool import (
+    DECAY,
+    LEARNER,
+    LEARNER_DRIFT,
+    Member,
+    Pool,
+    PoolVecEnv,
+    most_crowded,
+    pfsp_weights,
+    rate_game,
+)
 from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig, player_range
 from agents.torch_network import TorchNetwork
@@ -148,6 +158,25 @@ def test_results_are_booked_between_the_learner_and_each_member():
     assert pool.learner.mu == rating and pool.learner.games == 2, "nothing is learned about it from itself"
 
 
+def test_the_learner_s_rating_becomes_less_sure_before_each_game_and_no_other():
+    """It changes from game to game; members stay what they are."""
+    pool = hand_made_pool()
+    learner, greedy = replace(pool.learner), replace(pool.members[0])
+    learner.sigma = float(np.hypot(learner.sigma, LEARNER_DRIFT))
+    pool.book(np.array([LEARNER, 0]), np.array([1, 2]))
+    rate_game([learner, greedy], [1, 2])
+    assert (pool.learner.mu, pool.learner.sigma) == (learner.mu, learner.sigma)
+    assert (pool.members[0].mu, pool.members[0].sigma) == (greedy.mu, greedy.sigma)
+
+
+def test_a_snapshot_begins_with_the_learner_s_rating(monkeypatch):
+    monkeypatch.setattr("agents.pool.half_precision", lambda policy: b"network")
+    pool = hand_made_pool()
+    pool.learner.mu, pool.learner.sigma = 31.0, 2.0
+    pool.add_snapshot(None, 10**9)
+    assert (pool.members[-1].mu, pool.members[-1].sigma, pool.members[-1].steps) == (31.0, 2.0, 10**9)
+
+
 def test_networks_nobody_needs_are_dropped_and_ratings_kept():
     pool = hand_made_pool()
     del pool.snapshots[0]
@@ -277,6 +306,19 @@ def test_seats_of_the_learner_take_turns():
     expected = (np.arange(6) + env.batch.episodes) % 3
     assert np.argmax(env.seated == LEARNER, 1).tolist() == expected.tolist()
     assert pool.members[0].games == env.batch.episodes.sum() and pool.members[0].mu > pool.learner.mu
+
+
+def test_partners_begin_each_rollout_with_other_seeds(monkeypatch):
+    started = []
+    monkeypatch.setattr(JoinedBot, "start", lambda bot, rows, seeds: started.append(tuple(seeds.tolist())))
+    pool = Pool(PoolConfig(latest=0, past=0, pfsp=0, sparring_share=1, sparring=("greedy",)), 0)
+    config = GAME.configure(3, quest_size=2)
+    env = PoolVecEnv(JoinedBatch.deal([config], 6, 5), pool, NetworkShape(8, (8,), 4))
+    env.begin_rollout()
+    env.reset()
+    for _ in range(2):
+        env.begin_rollout()
+    assert len(started) == len(set(started)) >= 3
 
 
 def test_members_over_a_bot_see_what_it_would_do_though_it_is_asked_once_a_step(tmp_path, monkeypatch):

@@ -35,6 +35,7 @@ from agents.run_folder import settings_as_json
 from agents.settings import PoolConfig, TrainConfig, command_line
 from agents.status import Status
 from kepler_envs import bots, registry
+from kepler_envs.adapters.sb3 import SeatVecEnv
 from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import (
     read_description,
@@ -289,6 +290,26 @@ def test_random_numbers_go_on_on_every_device(monkeypatch):
         assert on_gpu[gpu] == 7 and th.equal(th.rand(3), drawn[0]) and (np.random.random(3) == drawn[1]).all()
 
 
+def test_minutes_have_sixty_seconds():
+    config = TrainConfig("kitten_adventurers", minutes=2.0)
+    assert config.progress(0, 30.0) == 0.25 and config.progress(0, 500.0) == 1
+    assert replace(config, steps=400).progress(200, 30.0) == 0.5, "what is spent first counts"
+
+
+def test_the_learning_rate_goes_from_the_first_to_the_final_one(tmp_path):
+    config = replace(
+        TINY, out=tmp_path, teacher=None, steps=512, eval_every=10**6, learning_rate=1e-3, final_learning_rate=1e-4
+    )
+    runs, rates = [], []
+
+    def note(status: Status) -> None:
+        if status.steps:
+            rates.append(runs[0].policy.optimizer.param_groups[0]["lr"])
+
+    train(config, watch=note, accepted=runs.append)
+    assert rates == pytest.approx([1e-3, 5.5e-4])
+
+
 def test_compiling_takes_none_of_the_minutes(tmp_path, monkeypatch):
     """Otherwise a first run with a teacher compiles while it should imitate, and never does."""
     compiled, imitate = [0.0], Run._learn_from_teacher
@@ -352,6 +373,19 @@ def test_one_learning_seat_against_given_opponents(tmp_path):
     run = train(replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy", teacher=None))
     assert run.steps == 512 and run.env.opponent_seconds > 0
     assert (run.env.batch.episodes > 0).all()
+
+
+def test_an_opponent_begins_each_rollout_with_other_seeds(tmp_path, monkeypatch):
+    salts, seat_opponent = [], SeatVecEnv.seat_opponent
+
+    def noted(env, opponent, salt=0):
+        salts.append(salt)
+        seat_opponent(env, opponent, salt)
+
+    monkeypatch.setattr(SeatVecEnv, "seat_opponent", noted)
+    single = replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy", teacher=None, eval_every=10**6)
+    train(single)
+    assert len(salts) == len(set(salts)) == 2
 
 
 @pytest.mark.parametrize("seat", ["shared", "single", "pool"])
