@@ -298,9 +298,11 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
             figure.legend(handles=handles, loc="outside lower center", ncols=len(lines), frameon=False)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return re.sub(rb' d="[^"]*"', lambda path: _in_tenths(path[0]), file.getvalue())
+    return re.sub(rb' d="[^"]*"', lambda path: _shortened(path[0]), file.getvalue())
 
 
-def _in_tenths(path: bytes) -> bytes:
-    """A path of an SVG in tenths of a point, as millionths are not seen and weigh."""
-    return re.sub(rb"(\d\.\d)\d+", rb"\1", path)
+def _shortened(path: bytes) -> bytes:
+    """A path of an SVG in tenths of a point, as millionths are not seen and weigh. Lines that follow lines are not
+    called so."""
+    tenths = re.sub(rb"(\d\.\d)\d+", rb"\1", path).replace(b".0 ", b" ")
+    return tenths if re.search(rb"[CQ] ", tenths) else tenths.replace(b"\nL ", b"")
