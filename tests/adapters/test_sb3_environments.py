@@ -91,31 +91,34 @@ def test_the_first_reset_deals_new_games_if_the_batch_was_played(kind):
         batch.step(batch.uniform())
 
 
-def test_rewards_of_two_players_are_those_the_batch_paid():
-    batch = batch_of(8, 2)
-    env, rng = SeatVecEnv(batch), np.random.default_rng(1)
+def random_steps(batch, steps, seed):
+    """Play at random. Yields who learned before each step, what it gave, and the rows in which one game ended.
+
+    Where a second game went by before the learner could decide in it, the batch has only that one's results.
+    """
+    env, rng = SeatVecEnv(batch), np.random.default_rng(seed)
     env.reset()
-    compared = 0
-    for _ in range(400):
+    for _ in range(steps):
         learners, games = env.learner.copy(), batch.episodes.copy()
-        _, rewards, dones, _ = env.step(uniform_choice(env.action_masks(), rng))
+        given = env.step(uniform_choice(env.action_masks(), rng))
+        yield learners, given, np.flatnonzero(given[2] & (batch.episodes == games + 1))
+
+
+def test_rewards_of_two_players_are_those_the_batch_paid():
+    batch, compared = batch_of(8, 2), 0
+    for learners, (_, rewards, dones, _), ended in random_steps(batch, 400, 1):
         assert (rewards[~dones] == 0).all(), "without shaping only the end pays"
-        # where a second game went by before the learner could decide in it, the batch has only that one's returns
-        for row in np.flatnonzero(dones & (batch.episodes == games + 1)):
+        for row in ended:
             assert rewards[row] == pytest.approx(batch.final_return[row, learners[row]])
             compared += 1
     assert compared > 20
 
 
 def test_a_game_ends_as_the_learner_s_seat_sees_it():
-    batch, rng = batch_of(16, 3), np.random.default_rng(0)
-    env, compared = SeatVecEnv(batch), 0
-    env.reset()
-    for _ in range(300):
-        learners, games = env.learner.copy(), batch.episodes.copy()
-        _, _, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
+    batch, compared = batch_of(16, 3), 0
+    for learners, (_, _, _, infos), ended in random_steps(batch, 300, 0):
         seen = batch.observe_final(learners)
-        for row in np.flatnonzero(dones & (batch.episodes == games + 1)):
+        for row in ended:
             assert infos[row]["seat"] == learners[row]
             assert infos[row]["rank"] == batch.final_rank[row, learners[row]]
             assert (infos[row]["terminal_observation"] == seen[row]).all()
