@@ -9,7 +9,6 @@ generators anew there.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import threading
 import time
@@ -23,7 +22,7 @@ from typing import Any
 
 from kepler_envs.bots.from_file import PROCESS_DIED, TOO_SLOW
 from kepler_envs.engine.game import Configuration
-from kepler_envs.processes import begin_worker
+from kepler_envs.processes import FRESH, begin_worker
 from kepler_envs.terminal import signals_held_back
 from kepler_envs.tournament import WorkerError
 from kepler_envs.tournament.check import check
@@ -185,11 +184,10 @@ class Workers:
         return None if stop.is_set() else next(self._tasks, None)
 
     def _start(self) -> _Worker:
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
+        ours, theirs = FRESH.Pipe()
         players = self.players
         arguments = (theirs, players.specs, players.config, players.limit, players.whole_games, players.memory)
-        process = context.Process(target=_work, args=arguments, daemon=True)
+        process = FRESH.Process(target=_work, args=arguments, daemon=True)
         with signals_held_back():
             process.start()
         theirs.close()

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 
 os.environ["NUMBA_BOUNDSCHECK"] = "1"  # before numba is imported, here and in the processes
 
@@ -18,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from kepler_envs.processes import FRESH
 from kepler_envs.registry import list_games
 from kepler_envs.revision import commit
 from kepler_envs.terminal import make_console
@@ -109,7 +109,7 @@ def soak(run_: Soak, decisions: int | None, minutes: float | None, processes: in
 
 
 def _pool(processes: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(processes, get_context("spawn"))
+    return ProcessPoolExecutor(processes, FRESH)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
