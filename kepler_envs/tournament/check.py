@@ -8,9 +8,9 @@ from typing import NoReturn
 import numpy as np
 
 from kepler_envs.engine.batch import SKIP, Batch
-from kepler_envs.engine.game import TRUNCATED, Configuration
+from kepler_envs.engine.game import Configuration
 from kepler_envs.tournament import CheckError
-from kepler_envs.tournament.play import Course, GameResult, ranks_and_returns
+from kepler_envs.tournament.play import ENDS, Course, GameResult, ranks_and_returns
 
 
 def check(results: Sequence[GameResult], config: Configuration) -> None:
@@ -64,12 +64,11 @@ def _fail(played: Sequence[tuple[GameResult, Course]], row: int, words: str) -> 
 def _facts(batch: Batch, row: int, game: GameResult, course: Course) -> list[tuple[str, object, object]]:
     """(name, as recorded, as played again) of all that a result says."""
     ranks, returns = ranks_and_returns(batch, row, game.agents, game.forfeits)
-    end = "truncated" if batch.final_state["end"][row] == TRUNCATED else "terminated"
     return [
         ("ranks", list(game.ranks), ranks),
         ("scores", list(game.scores), batch.final_score[row].tolist()),
         ("returns", list(game.returns), returns),
         ("length", game.length, int(batch.final_length[row])),
-        ("end", game.end, end),
+        ("end", game.end, ENDS[int(batch.final_state["end"][row])]),
         ("final state", course.digest[:16], batch.final_snapshot(row).digest()[:16]),
     ]

@@ -27,7 +27,7 @@ from kepler_envs.bots.from_file import EXCEPTION, ILLEGAL, TOO_SLOW, BotFailed, 
 from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions, legal_ids
 from kepler_envs.bots.uniform import UniformBot
 from kepler_envs.engine.batch import SKIP, Batch
-from kepler_envs.engine.game import TRUNCATED, Configuration
+from kepler_envs.engine.game import TERMINATED, TRUNCATED, Configuration
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.tournament.schedule import ScheduledGame, stand_in_seed
@@ -38,6 +38,8 @@ Chunk = Sequence[ScheduledGame]
 COMPILED_TOGETHER = 4
 """Compiled games are this many times quicker to play than to write: more of them go into a transaction."""
 
+ENDS = {TERMINATED: "terminated", TRUNCATED: "truncated"}
+"""How a game ended, in the words of a ledger."""
 SECONDS_TO_START = 10.0
 """What an agent's first decision in a process may take besides: libraries are loaded, code is compiled."""
 
@@ -70,7 +72,7 @@ class GameResult:
     returns: tuple[float, ...]
     length: int
     end: str
-    """``terminated`` or ``truncated``."""
+    """One of ``ENDS``."""
     forfeits: tuple[Forfeit, ...] = ()
     """In the order in which they happened."""
     course: Course | None = field(default=None, compare=False, repr=False)
@@ -394,7 +396,7 @@ class Players:
             scores=tuple(scores),
             returns=tuple(returns),
             length=length,
-            end="truncated" if end == TRUNCATED else "terminated",
+            end=ENDS[end],
             forfeits=forfeits,
             course=course,
         )
