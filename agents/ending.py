@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, exit_code
+from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, exit_code, in_words
 from kepler_envs.files import NO_ROOM
 from kepler_envs.networks import DivergedError
 from kepler_envs.printable import printable
@@ -33,6 +33,4 @@ def plain_ending() -> Iterator[None]:
 
 def explain(error: Exception) -> str:
     """An expected error as one line."""
-    if not isinstance(error, OSError):
-        return str(error) or "out of memory"  # the one that may come without a message
-    return f"{error}{AGAIN if error.errno in NO_ROOM else ''}"
+    return in_words(error) + (AGAIN if getattr(error, "errno", None) in NO_ROOM else "")

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
         (FileNotFoundError(errno.ENOENT, "No such file", "x.csv"), IMPOSSIBLE, r"\[Errno 2\] No such file: 'x.csv'"),
         (OSError(errno.ENOSPC, "Full"), BROKEN_OFF, r"\[Errno 28\] Full; .* run the same command again to continue"),
         (BotError("red \x1b[31m name"), IMPOSSIBLE, r"red \?\[31m name"),
-        (MemoryError(), IMPOSSIBLE, "out of memory"),
+        (MemoryError(), IMPOSSIBLE, "not enough memory; ask for less, such as fewer games"),
         (KeyboardInterrupt(), 130, ""),
     ],
 )
@@ -37,7 +37,13 @@ def test_an_expected_problem_is_one_line(problem, code, line, capsys):
 
 
 def test_a_lack_of_memory_says_how_much_was_asked_for(capsys):
-    with ends(capsys, "^Unable to allocate .* for an array with shape "), plain_ending():
+    with (
+        ends(
+            capsys,
+            "^not enough memory: Unable to allocate .* for an array with shape .*; ask for less, such as fewer games$",
+        ),
+        plain_ending(),
+    ):
         np.zeros((10**9, 10**9), np.int8)
 
 
