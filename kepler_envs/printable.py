@@ -26,14 +26,20 @@ def counted(number: int, noun: str) -> str:
 
 def wrapped(lines: Iterable[str], columns: int) -> str:
     """A text of these lines. One that is too long goes on in others, further in."""
-    return "\n".join(part for line in lines for part in _wrapped_line(line.rstrip(), columns))
+    return "\n".join(part for line in lines for part in wrap(line.rstrip(), columns))
 
 
-def _wrapped_line(line: str, columns: int) -> list[str]:
+def wrap(line: str, columns: int) -> list[str]:
+    """A line in as many as it takes, all but the first further in."""
     if len(line) <= columns:
         return [line]
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
-    return textwrap.wrap(line, columns, subsequent_indent=indent)
+    indent = min(len(line) - len(line.lstrip()) + 4, columns // 2)
+    return textwrap.wrap(line, columns, subsequent_indent=" " * indent) or [""]
+
+
+def shorten(text: str, letters: int) -> str:
+    """A text of at most ``letters`` letters."""
+    return text if len(text) <= letters else text[: max(0, letters - len(DOTS))] + DOTS
 
 
 def printable_name(name: str) -> str:
@@ -43,8 +49,7 @@ def printable_name(name: str) -> str:
 
 def one_line(problem: object) -> str:
     """The message of an error, printable, on one line of at most 300 letters. Without one it is the error's type."""
-    words = printable_name(" ".join(str(problem).split())) or type(problem).__name__
-    return words if len(words) <= 300 else words[:297] + DOTS
+    return shorten(printable_name(" ".join(str(problem).split())) or type(problem).__name__, 300)
 
 
 def short_names(names: Sequence[str], letters: int) -> list[str]:

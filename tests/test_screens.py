@@ -21,8 +21,9 @@ from kepler_envs.cli import stage as staging
 from kepler_envs.cli.keys import TerminalKeys
 from kepler_envs.cli.match import Match
 from kepler_envs.cli.play import LINES_BELOW, converse
-from kepler_envs.cli.screens import pack, split_list, split_text, wrap
+from kepler_envs.cli.screens import pack, split_list, split_text
 from kepler_envs.cli.stage import Frame, Stage, compose
+from kepler_envs.printable import one_line, shorten, wrap
 from kepler_envs.rules import as_lines, rules_text
 from kepler_envs.web.views import explanations
 from tests.contract.subjects import every_game
@@ -44,6 +45,11 @@ def positions(game: Game, players: int, every: int = 23, most: int = 400) -> Ite
 
 def words_of(lines: list[str]) -> list[str]:
     return " ".join(lines).split()
+
+
+def test_a_text_that_is_too_long_ends_in_dots():
+    assert [shorten("abcdef", letters) for letters in (6, 5, 3)] == ["abcdef", "ab...", "..."]
+    assert len(one_line("x " * 300)) == 300 and one_line(ValueError()) == "ValueError"
 
 
 @every_game

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
+
+from kepler_envs.printable import wrap
 
 HEAD = 2
 """Lines that every screen of a position begins with: the game and the point of view, then who is asked for what."""
@@ -47,19 +48,6 @@ def _blocks(text: str, width: int) -> list[list[str]]:
         elif blocks[-1]:
             blocks.append([])
     return [block for block in blocks if block]
-
-
-def wrap(line: str, width: int) -> list[str]:
-    """A line in as many as it takes, all but the first further in."""
-    if len(line) <= width:
-        return [line]
-    indent = min(len(line) - len(line.lstrip()) + 4, width // 2)
-    return textwrap.wrap(line, width, subsequent_indent=" " * indent) or [""]
-
-
-def shorten(line: str, width: int) -> str:
-    """A line of at most ``width`` columns."""
-    return line if len(line) <= width else line[: max(0, width - 3)] + "..."
 
 
 def split_list(entries: Sequence[str], width: int, height: int) -> list[Screen]:

@@ -12,9 +12,10 @@ from rich.console import Console
 
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.keys import Keys, NoKeys, TerminalKeys
-from kepler_envs.cli.screens import Screen, shorten, split_text
+from kepler_envs.cli.screens import Screen, split_text
 from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.printable import shorten
 from kepler_envs.terminal import grid, say
 
 LINES_KEPT = 8

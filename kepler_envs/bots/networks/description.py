@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.printable import one_line
+from kepler_envs.printable import one_line, shorten
 
 MOST_OUTPUTS = 16_384
 """The most outputs of a layer, so that an edited number cannot take all memory."""
@@ -157,4 +157,4 @@ def _quote(value: Any) -> str:
         text = json.dumps(value)
     except (ValueError, RecursionError):
         text = f"<{type(value).__name__}>"
-    return text if len(text) <= 80 else text[:77] + "..."
+    return shorten(text, 80)
