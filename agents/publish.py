@@ -29,7 +29,7 @@ from kepler_envs.bots import KINDS, published
 from kepler_envs.bots.networks import BEST_FILE, CURVE_FILE, LAST_FILE, checkpoint_at
 from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configurations
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
-from kepler_envs.cli.common import parse
+from kepler_envs.cli.common import Flag, parse
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkShape
@@ -52,9 +52,9 @@ class Publish:
     """Folder of the run, or one of its checkpoints. From a folder, best.zip is published."""
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME/NAME")]
     """Name to load it by, for example ad_astra/bc-v1."""
-    replace: bool = False
+    replace: Flag = False
     """Replace the network of that name if there is one."""
-    best: bool = False
+    best: Flag = False
     """Make it the best network of its game, also loaded as GAME/best."""
 
 

@@ -15,7 +15,7 @@ import tyro
 from agents.allowed import MOST_SEED, SIZE, need, need_defaults, need_network
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.cli.common import Options, optional
+from kepler_envs.cli.common import Flag, Options, optional
 
 MAY_CHANGE = (
     "out",
@@ -77,7 +77,7 @@ class TrainConfig:
     """Name or id of the game."""
     out: Annotated[Path | None, optional("FOLDER")] = None
     """Folder of the run; default runs/GAME-PLAYERSp-SEAT. A run that is there continues; its pickled code is run."""
-    trust_folder: bool = False
+    trust_folder: Flag = False
     """Continue a run even if its folder or last.zip belongs to another user or others may write to it."""
     steps: Annotated[int | None, optional("N")] = None
     """Stop after this many decisions of the network in all games together. Without any budget, 2,000,000."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import tyro
 
@@ -17,7 +17,7 @@ import kepler_envs
 from agents.ending import plain_ending
 from benchmarks.sampling import Row, Settings
 from kepler_envs import bots, records
-from kepler_envs.cli.common import parse
+from kepler_envs.cli.common import Flag, parse
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.files import check_writable
 from kepler_envs.revision import commit
@@ -54,7 +54,7 @@ class Asked:
     """Units of the further layers."""
     rows: int = 32
     """Numbers that the network computes for each row of a table. 0 makes a flat network."""
-    derived: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = True
+    derived: Flag = True
     """Show the network the facts alone, without the derived fields that follow from them."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from kepler_envs.cli.common import optional
+from kepler_envs.cli.common import Flag, optional
 
 GAME = "kitten_adventurers"
 PLAYERS = 4
@@ -32,7 +32,7 @@ class Settings:
     """Games that each network of `imitation` plays against greedy."""
     only: Annotated[tuple[str, ...], optional("PART ...")] = ()
     """Names of the parts to measure. Without it, all but the long ones."""
-    quick: bool = False
+    quick: Flag = False
     """Take short and few samples: for a first look, not for figures to quote."""
     record: Annotated[Path | None, optional("FILE")] = None
     """Write the run to this file, which pages quote if it is docs/figures.json; with --only, replace rows of it."""

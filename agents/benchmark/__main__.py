@@ -46,7 +46,7 @@ from agents.benchmark.protocol import (
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from agents.ending import INTERRUPTED, plain_ending
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.cli.common import GameName, optional, parse
+from kepler_envs.cli.common import Flag, GameName, optional, parse
 from kepler_envs.records import write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
@@ -79,13 +79,13 @@ class Run:
     """Games of each agent against the search. 0 leaves the search out."""
     out: Path = Path("runs/benchmark")
     """Folder for the entries, which can be handed in, and for the state of training."""
-    replace: bool = False
+    replace: Flag = False
     """Remove other agents that the record has in this row, with their curves."""
     record: Path = RESULTS
     """The record of results, a CSV file."""
     curves: Path = CURVES
     """The record of learning curves, a CSV file."""
-    trust_folder: bool = False
+    trust_folder: Flag = False
     """Continue runs even if their folders belong to another user or others may write to them."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
@@ -158,7 +158,7 @@ class Measure:
     """Games of each agent against each bot of the pool."""
     search_games: int = SEARCH_GAMES
     """Games of each agent against the search. 0 leaves the search out."""
-    replace: bool = False
+    replace: Flag = False
     """Remove other agents that the record has under the same name, with their curves."""
     processes: int = 1
     """Number of pairings that are played side by side. Their games are the same as one after the other."""
@@ -225,7 +225,7 @@ class Attack:
     """Folder for the attackers."""
     record: Path = ATTACKS
     """The record of results, a CSV file."""
-    trust_folder: bool = False
+    trust_folder: Flag = False
     """Continue attackers even if their folders belong to another user or others may write to them."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
@@ -295,7 +295,7 @@ class Exact:
 class Report:
     """Print the tables of the records, and write docs/benchmark.md and its picture."""
 
-    page: Annotated[bool, arg(help_behavior_hint="")] = True
+    page: Flag = True
     """Only print the tables, and leave the page and its picture as they are."""
 
     def run(self, console: Console, stop: threading.Event) -> int:

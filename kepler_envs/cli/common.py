@@ -33,6 +33,8 @@ def optional(metavar: str, **more: Any) -> Any:
     return arg(metavar=metavar, help_behavior_hint="", **more)
 
 
+Flag = Annotated[bool, arg(help_behavior_hint="")]
+"""An option without a value, so that none is shown as its default."""
 GameName = Annotated[Positional[str], arg(metavar="GAME")]
 Options = Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")]
 """``--option KEY=VALUE``, once for each option."""

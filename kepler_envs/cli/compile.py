@@ -12,12 +12,12 @@ from typing import Annotated, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
 from kepler_envs import registry
 from kepler_envs.bots.warmup import NETWORK_SCOPE, network_kernels
 from kepler_envs.bots.warmup import kernels as bot_kernels
-from kepler_envs.cli.common import UsageError, optional
+from kepler_envs.cli.common import Flag, UsageError, optional
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.engine import shipped
 from kepler_envs.engine.code_cache import Scope, without_shipped
@@ -40,9 +40,9 @@ class Compile:
     """Games to compile. All of them if left out."""
     processes: Annotated[int | None, optional(metavar="N")] = None
     """Number of games to compile at once. One per core if left out."""
-    agents: Annotated[bool, arg(help_behavior_hint="")] = True
+    agents: Flag = True
     """Skip what the agents need: greedy, mcts and networks."""
-    native: bool = False
+    native: Flag = False
     """Recompile for this processor what came compiled with the package, and use that from now on."""
 
     def run(self, console: Console) -> int:

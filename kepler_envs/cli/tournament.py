@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameArguments, OnRay, check_folder, needing, optional
+from kepler_envs.cli.common import Flag, GameArguments, OnRay, check_folder, needing, optional
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class PlayTournament(GameArguments):
     """At least two agents: uniform, greedy, mcts:1000, net:PATH, ..."""
     games: Annotated[int, arg(metavar="N")] = 1200
     """Number of games in total, rounded up so that every agent takes each seat equally often."""
-    adaptive: bool = False
+    adaptive: Flag = False
     """Instead of a balanced schedule, choose the tables where it is least certain who is better."""
     seconds_per_decision: Annotated[float | None, optional(metavar="S")] = None
     """Time limit. An agent that takes longer forfeits the game, even if it never answers. No limit if left out."""
@@ -39,7 +39,7 @@ class PlayTournament(GameArguments):
     """Number of games a process plays at once, at most. It changes the speed, never a game."""
     bootstrap: Annotated[int, arg(metavar="N")] = 400
     """Number of bootstrap samples for the rating intervals."""
-    fresh: bool = False
+    fresh: Flag = False
     """Discard what an earlier tournament left in the folder."""
     ray: OnRay = None
     """Play on a Ray cluster: that at ADDRESS, or this machine's, started with --processes cores if there is none."""

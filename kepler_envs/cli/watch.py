@@ -11,7 +11,7 @@ from rich.console import Console
 from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
-from kepler_envs.cli.common import GameArguments, check_target, choose_seed, optional
+from kepler_envs.cli.common import Flag, GameArguments, check_target, choose_seed, optional
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_result, write_picture
@@ -29,7 +29,7 @@ class Watch(GameArguments):
     """Seed of the deal and of the agents. The same seed gives the same game. Drawn if left out."""
     delay: Annotated[float, arg(metavar="SECONDS")] = 0.5
     """Time for each move on a terminal; 0 prints the moves as lines."""
-    quiet: bool = False
+    quiet: Flag = False
     """Print only the result."""
     svg: Annotated[Path | None, optional(metavar="FOLDER")] = None
     """Write a picture of every position into this folder."""
