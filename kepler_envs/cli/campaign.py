@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -72,17 +71,18 @@ class PlayCampaign:
         return Campaign.begin(self.name, 18 if self.solo_planets is None else self.solo_planets, self.components)
 
     def _usual_file(self) -> Path:
-        """The file with the campaign's whole name."""
-        from kepler_envs.games.kepler_3042.campaign import CampaignError
+        """The file with the campaign's whole name, without what could lead out of the current folder: component files
+        are often somebody else's."""
+        from kepler_envs.games.kepler_3042.campaign import CampaignError, plain_name
 
         try:
             campaign = self._new()
         except CampaignError:
-            typed = _word(self.name)  # as it may be called in a component file that the campaign was begun with
+            typed = plain_name(self.name)  # as it may be called in a component file that the campaign was begun with
             if self.components is None and typed and _file_of(typed).exists():
                 return _file_of(typed)
             raise
-        return _file_of(_word(campaign.name) or str(campaign.number))
+        return _file_of(plain_name(campaign.name) or str(campaign.number))
 
     def _continued(self, path: Path) -> Campaign:
         """The campaign in a file. What it was begun with stays."""
@@ -150,11 +150,6 @@ class PlayCampaign:
             say(console, "The campaign is completed.")
         else:
             say(console, f"Next: level {campaign.level} with {campaign.bonus} bonus cubes.")
-
-
-def _word(name: str) -> str:
-    """A name without what could lead out of a folder: component files are often somebody else's."""
-    return re.sub(r"\W+", "_", name.lower()).strip("_")
 
 
 def _file_of(word: str) -> Path:

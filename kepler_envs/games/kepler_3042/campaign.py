@@ -208,10 +208,10 @@ def _readings(name: str | int, all_names: Sequence[str]) -> Iterator[list[int]]:
     yield [number for number in numbers if all_names[number] == text]
     yield [number for number in numbers if all_names[number].casefold() == text.casefold()]
     yield [number for number in numbers if str(number) == text]
-    part = _plain(text)
-    yield [number for number in numbers if part and part in _plain(all_names[number])]
+    part = plain_name(text)
+    yield [number for number in numbers if part and part in plain_name(all_names[number])]
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Letters and digits of any script, with words joined by underscores, as in file names and on the command line."""
     return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")

@@ -289,6 +289,15 @@ def test_usual_files_of_the_own_campaigns() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("name", "file"), [("The_Edge - of_ Space", "the_edge_of_space.json"), ("Straße", "strasse.json")]
+)
+def test_a_file_is_named_by_the_words_that_find_its_campaign(name: str, file: str, tmp_path: Path) -> None:
+    path = other_campaigns(tmp_path, name)
+    assert str(PlayCampaign(name, components=path)._usual_file()) == file
+    assert find_campaign(file.removesuffix(".json"), path) == 0
+
+
 def test_a_lost_level_says_what_was_lacking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
