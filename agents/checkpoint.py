@@ -84,10 +84,10 @@ def network_of(policy: PiecePolicy) -> PositionNetwork:
     return position_network(policy.network.inputs, arrays_of(policy))
 
 
-def bot_of(policy: PiecePolicy, config: Configuration, name: str = "network", deterministic: bool = True) -> NetworkBot:
+def bot_of(policy: PiecePolicy, config: Configuration) -> NetworkBot:
     """A bot that plays what a network now finds best in games like ``config``. The network may go on learning."""
     network = network_of(policy)
-    return NetworkBot(network, name, deterministic, bot_below(network, config))
+    return NetworkBot(network, below=bot_below(network, config))
 
 
 # ---------------------------------------------------------------- description

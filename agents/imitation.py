@@ -256,7 +256,6 @@ def imitate(
     minutes: float | None = None,
     seed: int = 0,
     learning_rate: float = LEARNING_RATE,
-    value_weight: float = VALUE_WEIGHT,
     watch: Callable[[float, float, float], None] | None = None,
 ) -> Report:
     """Let a network learn from positions.
@@ -271,7 +270,7 @@ def imitate(
     """
     began, done = time.perf_counter(), 0.0
     network.train()
-    learner = Imitation(network, positions, seed, value_weight)
+    learner = Imitation(network, positions, seed)
     whole = max(1, round(epochs * len(learner.learned_from)))
     while done < 1:
         surprise, error = learner.learn(min(20 * MINIBATCH, whole - learner.shown), rate_at(done, learning_rate))

@@ -78,12 +78,11 @@ def learning(
     players: int,
     compiled: bool,
     threads: int = 1,
-    device: str = "cpu",
     num_envs: int = NUM_ENVS,
     **network: Any,
 ) -> Callable[[int], int]:
     """A function that plays and learns from about so many updates, and returns of how many decisions."""
-    return partial(_learn, learning_model(game, players, compiled, device, num_envs, **network), threads)
+    return partial(_learn, learning_model(game, players, compiled, num_envs=num_envs, **network), threads)
 
 
 def learning_model(

@@ -50,15 +50,15 @@ class RayWorkers:
 
     Args:
         players: the bots. cluster: whose workers play. batch: most games that a worker plays side by side.
-        watch: called about every second.
+
+    Attributes:
+        watch: called about every second; does nothing unless it is set.
     """
 
-    def __init__(
-        self, players: Players, cluster: Cluster, batch: int, watch: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, players: Players, cluster: Cluster, batch: int) -> None:
         self.players = players
         self.cluster = cluster
-        self.watch = watch
+        self.watch: Callable[[], None] = lambda: None
         self._here = Workers(players, 1)
         shipped = Shipment.pack(players.specs)
         self._team = Team(shipped, players.config, players.limit, players.whole_games, players.memory)

@@ -78,19 +78,16 @@ class Table:
         config, seed: the deal.
         seats: who plays, by seat.
         advice: whether people may ask bots about their decisions.
-        keep: called with the replay before a change counts. If it raises, the table stays as it was.
 
     Attributes:
+        keep: called with the replay before a change counts. If it raises, the table stays as it was.
         version: grows with every change, for pages that wait for the next one. It begins with the clock, in
             microseconds, so it grows from one server to the next, too.
         problem: why a bot cannot continue, or "".
         film_token: secret of the link to the whole game, valid when the game is over.
     """
 
-    def __init__(
-        self, number: str, config: Configuration, seed: int, seats: list[Seat], advice: bool,
-        keep: Callable[[Replay], None] = lambda replay: None,
-    ) -> None:  # fmt: skip
+    def __init__(self, number: str, config: Configuration, seed: int, seats: list[Seat], advice: bool) -> None:
         self.number = number
         self.config = config
         self.seats = seats
@@ -99,7 +96,7 @@ class Table:
         self.problem = ""
         self.film_token = new_token()
         self.lock = threading.RLock()
-        self.keep = keep
+        self.keep: Callable[[Replay], None] = lambda replay: None
         self.replay = Replay(config.game.id, config.describe(), seed, config.components_digest, self.names)
         self.position = Snapshot.deal(config, seed)
         self._heading = game_words(config)  # reads the published networks, so not at every view

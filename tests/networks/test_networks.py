@@ -12,8 +12,8 @@ import torch
 
 import kepler_envs
 from agents import checkpoint
-from agents.checkpoint import bot_of
 from agents.torch_network import TorchNetwork
+from kepler_envs.bots.networks import NetworkBot
 from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.kernel import helper
@@ -240,7 +240,7 @@ def test_draws_follow_the_probabilities():
     policy = checkpoint.build(NetworkShape(16, (16,), 8), config)
     batch = Batch(config, 4000, 5)
     batch.observation[:], batch.action_mask[:] = batch.observation[0], batch.action_mask[0]
-    agent = bot_of(policy, config, deterministic=False)
+    agent = NetworkBot(checkpoint.network_of(policy), deterministic=False)
     rows = np.arange(4000)
     agent.start(rows, np.arange(4000, dtype=np.uint64) * np.uint64(7919))
     drawn = np.bincount(agent.act(TrustedDecisions(batch, rows)), minlength=len(config.actions)) / 4000
