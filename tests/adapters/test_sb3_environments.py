@@ -82,6 +82,19 @@ def test_a_learner_is_paid_all_of_its_game_losses_included(players, seat):
 
 
 @pytest.mark.parametrize("kind", [SeatVecEnv, SharedSeatVecEnv])
+def test_a_game_that_reaches_a_limit_leaves_nothing_to_bootstrap(kind):
+    """It has paid its final result. Stable-Baselines3 would add the value of its final state to that."""
+    batch = batch_of(8, 2, max_turns=4)
+    env, rng = kind(batch), np.random.default_rng(0)
+    env.reset()
+    ended = []
+    for _ in range(200):
+        _, _, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
+        ended += [(infos[row]["truncated"], infos[row]["TimeLimit.truncated"]) for row in np.flatnonzero(dones)]
+    assert sum(truncated for truncated, _ in ended) > 20 and not any(limit for _, limit in ended)
+
+
+@pytest.mark.parametrize("kind", [SeatVecEnv, SharedSeatVecEnv])
 def test_the_first_reset_deals_new_games_if_the_batch_was_played(kind):
     batch = batch_of(16, 2)
     for played in (False, True):

@@ -148,15 +148,13 @@ class SeatVecEnv(_BatchVecEnv):
 
     Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode``
     (``r``; ``l``, the learner's decisions; ``t``), ``seat``, ``rank``, ``truncated``. A game that reaches a limit pays
-    its final result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
-    ``bootstrap_truncated`` is set.
+    its final result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False.
 
     Args:
         batch: the games.
         opponent: plays all other seats. It is a bot's name, or anything else that
             :func:`kepler_envs.adapters.opponents.opponent_of` takes.
         learner_seat: a fixed seat. With None, game number k of row g is played from seat (g + k) mod P.
-        bootstrap_truncated: report ``TimeLimit.truncated``. Stable-Baselines3 then adds the value of the final state.
         over: the bot that a network is over, named as ``opponent``. Observations get one more entry: what it would do.
 
     Attributes:
@@ -169,14 +167,12 @@ class SeatVecEnv(_BatchVecEnv):
         batch: Batch,
         opponent: Any = None,
         learner_seat: int | None = None,
-        bootstrap_truncated: bool = False,
         over: Any = None,
     ) -> None:
         super().__init__(batch, over)
         self.learner_seat = check_view(learner_seat, batch.num_players, "learner_seat")
         self.opponent = opponent_of(opponent, batch.config)
         self.opponent_seconds = 0.0
-        self.bootstrap_truncated = bootstrap_truncated
         rows = self.num_envs
         self.learner = np.zeros(rows, np.int8)
         self._owed = np.zeros(rows, np.float32)  # paid to the learner since its last move
@@ -255,12 +251,11 @@ class SeatVecEnv(_BatchVecEnv):
         terminal = self._observe_final(self.learner)
         elapsed = round(time.time() - self._made, 6)
         for row in rows:
-            truncated = bool(batch.truncated[row])
             seat = int(self.learner[row])
             self._infos[row] = {
                 "terminal_observation": terminal[row],
-                "TimeLimit.truncated": truncated and self.bootstrap_truncated,
-                "truncated": truncated,
+                "TimeLimit.truncated": False,
+                "truncated": bool(batch.truncated[row]),
                 "seat": seat,
                 "rank": int(batch.final_rank[row, seat]),
                 "episode": {"r": float(self._return[row]), "l": int(self._decisions[row]), "t": elapsed},
