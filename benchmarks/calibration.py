@@ -15,10 +15,13 @@ import numpy as np
 import tyro
 
 import kepler_envs
+from agents.allowed import need
+from agents.ending import plain_ending
 from docs.markdown import markdown_table
 from kepler_envs import bots
 from kepler_envs.cli.common import parse
 from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.seeds import SEED_LIMIT
 from kepler_envs.games.race_to_kepler.actions import END_TURN
 from kepler_envs.games.race_to_kepler.components import city_names
 
@@ -54,6 +57,11 @@ class Settings:
     """Games of four greedy players. Other numbers of players get a third of it, random players a sixth."""
     seed: int = 50_000
     """Seed of the games."""
+
+    def check(self) -> None:
+        """Raise BotError if a number is not allowed."""
+        need(self, "games", self.games >= 6, "an integer from 6 on")  # a sixth of them is played, too
+        need(self, "seed", 0 <= self.seed < SEED_LIMIT, "0 to 2**64 - 1")
 
 
 Choose = Callable[[Batch, np.ndarray], np.ndarray]
@@ -173,7 +181,15 @@ def cities(figures: Figures) -> str:
 
 
 def main() -> None:
-    settings = parse(Settings, "benchmarks.calibration", __doc__)
+    """The command line."""
+    with plain_ending():
+        settings = parse(Settings, "benchmarks.calibration", __doc__)
+        settings.check()
+        show(settings)
+
+
+def show(settings: Settings) -> None:
+    """Play the games, and print what they say beside the specification."""
     games = {("greedy", players): settings.games if players == 4 else settings.games // 3 for players in (4, 3, 2)}
     games |= {("hurried", players): settings.games // 6 for players in (4, 3, 2)} | {
         ("uniform", 4): settings.games // 6
