@@ -29,13 +29,13 @@ from kepler_envs.games.kepler_run.actions import (
     TARGET,
     USE_PART,
 )
+from kepler_envs.games.kepler_run.observation_layout import NUM_PLACES
 from kepler_envs.games.kepler_run.reach import icons_crossed, own_cost_of
 from kepler_envs.games.kepler_run.state import (
     JUMP_PART,
     MAX_PLAYERS,
     NUM_TRAITS,
     PART_SLOTS,
-    RUN_SLOTS,
     SLING_PART,
     STATE,
     Node,
@@ -47,7 +47,6 @@ VERSION = 1
 
 IN_DRAFT, IN_TARGET, IN_CONTRACT = int(Node.DRAFT), int(Node.TARGET), int(Node.CONTRACT)
 IN_LOAD, IN_FLY = int(Node.LOAD), int(Node.FLY)
-NUM_PLACES = RUN_SLOTS + 2
 BOOSTER_TOOL = 1  # bit of the booster in a set of tools; part i has bit i + 1
 NUM_TOOL_SETS = 2 << PART_SLOTS
 TOO_MUCH = 1000  # fuel that nobody has
