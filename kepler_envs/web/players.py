@@ -32,8 +32,12 @@ class Players:
     """The bots of a game, each loaded once, asked about one position at a time.
 
     Args:
+        config: the game.
         specs: the bots that play.
         seed: seed of their randomness.
+
+    Raises:
+        WebError: there is no such bot, or it cannot play this game.
     """
 
     def __init__(self, config: Configuration, specs: list[str], seed: int) -> None:

@@ -29,8 +29,12 @@ class NetworkBot:
 
     Args:
         network: the network it asks.
+        name: what it is called in messages and results.
         deterministic: True plays the most probable action. False draws one, from the row's own generator.
         below: the bot that the network is over, or None.
+
+    Raises:
+        ValueError: the network is over a bot and there is none below it, or the other way round.
     """
 
     def __init__(
