@@ -6,13 +6,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from kepler_envs import KeplerEnv
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.state import MOST_REWARDS, Node, Phase
 from tests.component_file import write_rows
 from tests.games.kepler_3042 import extremes
 from tests.games.kepler_3042.invariants import check_bytes
+from tests.games.kepler_3042.purposeful import purposeful
 from tests.games.kepler_3042.scenario import (
     ADVANCES,
     COLONIAL,
@@ -731,3 +734,369 @@ def test_regeneration_is_a_reward_of_space_six() -> None:
     own = {"track": [5, 0], "pit": [0, 0, 1]}
     game = scenario(seats={0: own}).play("main action Galactic Mapping", "advance on the colonial track")
     assert game.position.rewards == [(0, REGENERATE)] and game.legal() == {DONE, "choose antimatter"}
+
+
+# ---------------------------------------------------------------- 3.8 progress cards
+
+
+EMPTY_HEXES = (102, 145, 191, 300)
+
+
+def cleanup(card: int, seats: dict[int, dict[str, Any]] | None = None, first: int = 0, **changes: Any) -> Play:
+    """The last turn of a round has ended without an action, and this card comes."""
+    last = (first + 3) % 4
+    seats = {number: (seats or {}).get(number, {}) for number in range(4)}
+    game = scenario(card=card, seats=seats, first=first, active=last, turn=last, turn_index=3, **changes)
+    game.play("main action Antimatter Generation")
+    while game.position.phase == Phase.TURNS and game.position.round == 1:
+        game.play(DONE)
+    return game
+
+
+def favoured(game: Play) -> set[int]:
+    """The seat that the card asks, and those that it still waits for."""
+    return {game.position.active} | game.position.beneficiaries
+
+
+@pytest.mark.parametrize(
+    ("card", "node", "seats"),
+    [
+        (1, Node.CARD_TECHNOLOGY, {0, 1, 2, 3}), (2, Node.PLACE, {1, 2}), (5, Node.CARD_REGENERATION, {0, 2}),
+        (6, Node.CARD_REGENERATION, {1}), (7, Node.CARD_REGENERATION, {3}), (8, Node.CARD_REGENERATION, {0, 2}),
+        (9, Node.CARD_PRODUCTION, {0, 2}), (10, Node.CARD_PRODUCTION, {1}), (11, Node.CARD_PRODUCTION, {3}),
+        (12, Node.CARD_PRODUCTION, {0, 2}), (13, Node.PLACE, {0, 2}), (14, Node.CARD_TECHNOLOGY, {1}),
+        (15, Node.MOVEMENT, {2}), (16, Node.CARD_TILE, {0, 1}), (17, Node.CARD_PRODUCTION, {1, 3}),
+        (18, Node.CARD_EXPLOITATION, {0, 3}),
+    ],
+)  # fmt: skip
+def test_whom_a_progress_card_is_for(card: int, node: Node, seats: set[int]) -> None:
+    """2.6 and 3.8: the fewest colonies, the highest or lowest place on a track or in a technology; ties share it."""
+    track = [[1, 7], [2, 0], [1, 7], [5, 1]]
+    tech = [[2, 0, 1, 2, 0], [2, 0, 0, 1, 0], [0, 0, 1, 0, 0], [1, 0, 0, 2, 0]]
+    planets = [[2], [], [], [5]]
+    rows = {
+        number: {
+            "track": track[number], "tech": tech[number], "planets": planets[number], "pit": [1, 1, 0],
+            "ships": [EMPTY_HEXES[number], None, None],
+        }
+        for number in range(4)
+    }  # fmt: skip
+    game = cleanup(card, rows, up=(2, 5))
+    assert game.node == node and favoured(game) == seats and game.seat == min(seats)
+
+
+@pytest.mark.parametrize(
+    ("card", "tracks"), [(3, [[2, 7], [2, 0], [2, 7], [5, 1]]), (4, [[1, 7], [2, 1], [1, 7], [5, 1]])]
+)
+def test_a_card_can_bring_a_step_on_a_track(card: int, tracks: list[list[int]]) -> None:
+    """Whom it is for is fixed before the first one moves (K31): the second of two equal ones moves as well, and those
+    who are equal afterwards do not."""
+    track = [[1, 7], [2, 0], [1, 7], [5, 1]]
+    game = cleanup(card, {number: {"track": spaces} for number, spaces in enumerate(track)})
+    assert game.position.round == 2 and [seat.track for seat in game.position.seats] == tracks
+
+
+def test_a_card_asks_in_turn_order() -> None:
+    """3.8: from the first player on, here seat 2."""
+    game = cleanup(1, first=2)
+    asked = []
+    while game.node == Node.CARD_TECHNOLOGY:
+        asked.append(game.seat)
+        game.play(DONE)
+    assert asked == [2, 3, 0, 1]
+
+
+@pytest.mark.parametrize(("ghost", "for_me"), [(4, True), (5, True), (6, False)])
+def test_the_ghost_is_compared_for_cards(ghost: int, for_me: bool) -> None:
+    """3.8 and K29: a tie with the ghost is a tie; if the ghost alone is furthest, nobody gets anything."""
+    config = GAME.configure(1)
+    position = scenario(config=config, card=7, seats={0: {"track": [5, 0], "pit": [1, 0, 0]}}).position
+    assert position.ghost is not None
+    position.ghost.track = [ghost, 0]
+    game = Play(position.write(config)).play("main action Antimatter Generation")
+    while game.position.phase == Phase.TURNS and game.position.round == 1:
+        game.play(DONE)
+    assert (game.node == Node.CARD_REGENERATION) == for_me
+
+
+@pytest.mark.parametrize(("card", "cubes"), [(5, 2), (7, 1)])
+def test_a_card_regenerates_its_number_of_cubes(card: int, cubes: int) -> None:
+    """2.6: two for whoever is behind, one for whoever is ahead."""
+    own, others = (0, 1) if card == 5 else (1, 0)
+    rows = {number: {"track": [others, 0]} for number in (1, 2, 3)}
+    game = cleanup(card, {0: {"track": [own, 0], "pit": [1, 1, 1]}, **rows})
+    for kind in ("choose antimatter", "choose energy")[:cubes]:
+        assert (game.node, game.seat) == (Node.CARD_REGENERATION, 0)
+        game.play(kind)
+    assert game.position.round == 2 and game.own.pit == ([0, 1, 0] if cubes == 2 else [1, 1, 0])
+    assert game.own.storage == ([7, 6, 3] if cubes == 2 else [6, 6, 3])
+
+
+def test_a_card_produces_what_is_in_storage() -> None:
+    """3.8: one planet gets the cubes as far as they go, and nobody is asked who has none of them."""
+    rows = {0: {"storage": [1, 7, 3]}, 1: {"storage": [0, 7, 3]}, 3: {"track": [9, 0]}}
+    game = cleanup(9, rows, earth=[3, 0, 0], colonies={19: [1, 0, 0]})
+    assert (game.node, game.seat) == (Node.CARD_PRODUCTION, 0)
+    game.play("with colony 1")
+    assert game.own.cubes[:2] == [[3, 0, 0], [2, 0, 0]] and game.own.storage[E] == 0
+    assert (game.node, game.seat) == (Node.CARD_PRODUCTION, 2)
+
+
+def test_a_card_moves_starships_two_spaces() -> None:
+    """3.8: whatever the level of Space Travels, and nothing can be withdrawn meanwhile."""
+    rows = {0: {"ships": [100, 300, None]}} | {other: {"tech": [1, 0, 0, 0, 0]} for other in (1, 2, 3)}
+    game = cleanup(15, rows, bodies={})
+    assert (game.node, game.seat) == (Node.MOVEMENT, 0) and "starship 1" not in game.legal()
+    reach = {place: min(steps_between(place, 100), steps_between(place, 300)) for place in game.places()}
+    assert set(reach.values()) == {1, 2}
+    game.play(to_hex(next(place for place in reach if steps_between(place, 100) == 2)))
+    assert game.node == Node.MOVEMENT and all(steps_between(place, 300) <= 2 for place in game.places())
+    game.play(DONE)
+    assert game.position.round == 2 and game.own.ships[1] == 300
+
+
+def test_a_card_turns_up_two_tiles() -> None:
+    game = cleanup(16, {0: {"tech": [1, 0, 0, 0, 0]}})
+    before = game.position.face_up
+    for _ in range(2):
+        assert (game.node, game.seat) == (Node.CARD_TILE, 0)
+        game.play(to_hex(min(game.places())))
+    assert game.position.round == 2 and len(game.position.face_up - before) == 2
+
+
+def test_a_card_lets_one_colony_produce() -> None:
+    """3.8: on its terraformed side if it is terraformed; the level of Terraforming sets no number."""
+    game = scenario(colonies={21: [0, 0, 0], 22: [0, 0, 0]})
+    planets = game.snapshot.config.tables[0]["planet"]
+    plain, terraformed = planets["colony"][21].tolist(), planets["terraformed"][22].tolist()
+    assert terraformed != planets["colony"][22].tolist()
+    for chosen, produced in ((1, plain), (2, terraformed)):
+        rows = {3: {"tech": [0, 0, 0, 1, 0]}, 0: {"tech": [0, 0, 0, 1, 0]}}
+        game = cleanup(18, rows, colonies={21: [0, 0, 0], 22: [0, 0, 0]}, terraformed={22})
+        assert game.node == Node.CARD_EXPLOITATION and game.legal() == {DONE, "with colony 1", "with colony 2"}
+        game.play(f"with colony {chosen}")
+        assert game.own.cubes[chosen] == produced and game.own.cubes[3 - chosen] == [0, 0, 0]
+        assert game.position.round == 2
+
+
+def test_a_card_brings_a_starship_beside_any_own_planet() -> None:
+    """3.8: the last one in supply, too; without one the card is skipped."""
+    rows = {0: {"ships": [300, 310, None]}} | {1: {"ships": list(EMPTY_HEXES[:3])}}
+    rows |= {other: {"track": [9, 0]} for other in (2, 3)}
+    game = cleanup(13, rows, colonies={19: [0, 0, 0]})
+    assert (game.node, game.seat, favoured(game)) == (Node.PLACE, 0, {0, 1}) and DONE in game.legal()
+    beside = set(NEIGHBOURS[SOL]) | set(NEIGHBOURS[game.position.hex_of(19)])
+    assert game.places() <= beside and not game.places() <= set(NEIGHBOURS[SOL])
+    game.play_first()
+    assert game.position.round == 2, "seat 1 has all its starships on the map"
+
+
+def test_open_patents_are_free_up_to_level_two() -> None:
+    """2.6: the second level costs nothing, the third cannot be had."""
+    rows = {0: {"tech": [2, 1, 0, 3, 0], "track": [0, 0]}} | {other: {"track": [0, 9]} for other in (1, 2, 3)}
+    game = cleanup(14, rows)
+    assert game.legal() == {DONE, "advance Quantum Physics", "advance Energy Development", "advance Antimatter Science"}
+    game.play("advance Quantum Physics")
+    assert game.own.tech[1] == 2 and game.own.pit == [0, 0, 0] and game.position.round == 2
+
+
+def test_a_free_technology_needs_the_cubes_that_it_burns() -> None:
+    """3.8: three for the fourth level, from storage and cards together; the highest level can be reached."""
+    own = {"tech": [3, 2, 1, 0, 4], "storage": [1, 0, 0]}
+    for pit, possible in (([0, 0, 0], {0, 1, 2, 3}), ([1, 0, 0], {1, 2, 3})):
+        cubes = [1 - pit[0], 1, 0]
+        game = cleanup(1, {0: own | {"pit": pit}}, earth=cubes)
+        assert game.legal() == {DONE, *(ADVANCES[tech] for tech in possible)}
+
+
+# ---------------------------------------------------------------- 3.7 bonus actions, one by one
+
+
+def bonus(main: str, name: str, **changes: Any) -> Play:
+    """Seat 0 has declined what the main action offers, and burned an energy in storage for a bonus action."""
+    game = scenario(**changes).play(f"main action {main}")
+    if game.node != Node.BONUS_ACTION:
+        game.play(DONE)
+    return game.play(f"bonus action {name}", "burn energy from storage")
+
+
+def test_evolution_of_technology_brings_an_antimatter_to_any_planet() -> None:
+    game = bonus("Colony Seeding", "Evolution of Technology", colonies={19: [0, 0, 0]})
+    assert game.legal() == {DONE, "with Earth", "with colony 1"}
+    game.play("with colony 1")
+    assert game.own.cubes[1] == [0, 0, 1] and game.own.storage == [6, 7, 2] and game.node == Node.BONUS_ACTION
+
+
+def test_scientific_progress_is_a_step_on_the_technological_track() -> None:
+    assert bonus("Galactic Mapping", "Scientific Progress").own.track == [0, 1]
+
+
+def test_exploratory_planning_moves_two_spaces_without_any_technology() -> None:
+    """K36."""
+    game = bonus("Galactic Mapping", "Exploratory Planning", seats={0: {"ships": [100, None, None]}})
+    assert game.node == Node.MOVEMENT and {steps_between(100, place) for place in game.places()} == {1, 2}
+    game.play(DONE)
+    assert game.node == Node.BONUS_ACTION
+
+
+def test_exploitation_of_neo_produces_on_earth_what_there_is() -> None:
+    """3.7: an energy and a matter, as available."""
+    assert bonus("Energy Storage", "Exploitation of NEO").own.cubes[0] == [1, 1, 0]
+    short = bonus("Energy Storage", "Exploitation of NEO", seats={0: {"storage": [2, 0, 0]}}, earth=[0, 1, 0])
+    assert short.own.cubes[0] == [1, 1, 0] and short.own.storage == [0, 0, 0]
+
+
+def test_bonus_actions_that_would_bring_nothing_are_not_offered() -> None:
+    """K18: a step at the end of a track, an antimatter or a starship that is not in supply, a move of no starship."""
+    rows = {0: {"track": [20, 20], "storage": [7, 7, 0], "ships": [100, 102, 104]}}
+    legal = scenario(seats=rows).play("main action Colony Seeding").legal()
+    assert not {text for text in legal if text.startswith("bonus")}
+    far = scenario(seats={0: {"storage": [7, 7, 0], "track": [0, 20]}}).play("main action Galactic Mapping", DONE)
+    assert far.seat == 1, "no starship moves, the track has ended: nothing was asked"
+
+
+def test_a_free_second_bonus_action_needs_no_cube() -> None:
+    """3.7: the only cube is burned for the first one."""
+    own = {"tech": [0, 0, 4, 0, 0], "storage": [1, 0, 0]}
+    game = scenario(seats={0: own}).play("main action Space Missions", "bonus action Civil Modernity")
+    assert game.own.storage == [0, 0, 0] and game.legal() == {DONE, "bonus action Space Logistics"}
+
+
+# ---------------------------------------------------------------- main actions and quantum operations
+
+
+def test_three_starships_may_be_built() -> None:
+    game = scenario(earth=[4, 4, 0]).play("main action Space Missions")
+    for _ in range(3):
+        game.play("with Earth").play_first()
+    assert game.own.cubes[0] == [1, 1, 0] and None not in game.own.ships and game.node == Node.BONUS_ACTION
+
+
+def test_a_colony_produces_once_an_action() -> None:
+    """3.2, PE: distinct colonies, also where the level lets two produce."""
+    game = scenario(seats={0: {"tech": [0, 0, 0, 3, 0]}}, colonies={21: [0, 0, 0], 22: [0, 0, 0]})
+    game.play("main action Planetary Exploitation", "with colony 1")
+    assert game.legal() == {DONE, "with colony 2"}
+
+
+def test_a_terraformed_colony_produces_more() -> None:
+    game = scenario(seats={0: {"tech": [0, 0, 0, 1, 0]}}, colonies={22: [0, 0, 0]}, terraformed={22})
+    planet = game.snapshot.config.tables[0]["planet"][22]
+    game.play("main action Planetary Exploitation", "with colony 1")
+    assert game.own.cubes[1] == planet["terraformed"].tolist() != planet["colony"].tolist()
+
+
+def test_a_terraformed_colony_is_offered_for_what_only_its_other_side_produces() -> None:
+    """Planet 2 produces matter, and terraformed energy, too: a card and the action ask for it while there is energy."""
+    rows = {number: {"tech": [0, 0, 0, int(number == 0), 0]} for number in range(4)}
+    rows[0]["storage"] = [7, 0, 3]
+    for terraformed in (set(), {2}):
+        changes = {"seats": rows, "colonies": {2: [0, 1, 0]}, "terraformed": terraformed}
+        game = scenario(**changes).play("main action Planetary Exploitation")
+        assert game.node == (Node.PLANETARY_EXPLOITATION if terraformed else Node.BONUS_ACTION)
+        game = cleanup(18, **changes)
+        assert game.node == (Node.CARD_EXPLOITATION if terraformed else Node.MAIN_ACTION)
+
+
+@pytest.mark.parametrize("stored", [0, 1])
+def test_nothing_is_stored_from_an_empty_supply(stored: int) -> None:
+    """3.2, ES: a card is asked for only if there is energy."""
+    game = scenario(seats={0: {"tech": [0, 0, 2, 0, 0], "storage": [stored, 7, 3]}}).play("main action Energy Storage")
+    assert game.node == (Node.ENERGY_STORAGE if stored else Node.BONUS_ACTION)
+
+
+def test_a_fifth_colony_is_possible() -> None:
+    """K12: there are five markers."""
+    place = scenario().position.hex_of(6)
+    rows = {0: {"ships": [place, None, None]}}
+    game = scenario(seats=rows, up=(6,), colonies={number: [0, 0, 0] for number in (1, 2, 3, 4)})
+    game.play("main action Colony Seeding", "starship 1")
+    assert game.own.planets == [1, 2, 3, 4, 6]
+
+
+def test_operations_are_used_up() -> None:
+    """3.5: each conversion and each allocation counts, and an allocation moves the cube between the two cards named."""
+    own = {"tech": [0, 1, 0, 0, 0]}
+    game = scenario(seats={0: own}, earth=[2, 0, 0], colonies={18: [1, 0, 0], 19: [0, 0, 1]})
+    game.play("allocate antimatter from colony 2 to colony 1")
+    assert game.own.cubes[:3] == [[2, 0, 0], [1, 0, 1], [0, 0, 0]]
+    assert (game.position.conversions, game.position.allocations) == (1, 0)
+    assert not any(text.startswith("allocate") for text in game.legal())
+    game.play("convert energy on Earth into matter")
+    assert game.own.cubes[0] == [1, 1, 0] and game.position.conversions == 0
+    assert not any(text.startswith("convert") for text in game.legal())
+
+
+def test_an_allocation_between_any_two_cards() -> None:
+    """3.5: from each card to each other one, by its id."""
+    for giver, taker in ((0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)):
+        cubes = [[1, 0, 0], [1, 0, 0], [1, 0, 0]]
+        game = scenario(seats={0: {"tech": [0, 1, 0, 0, 0]}}, earth=cubes[0], colonies={18: cubes[1], 19: cubes[2]})
+        names = ("Earth", "colony 1", "colony 2")
+        game.play(f"allocate energy from {names[giver]} to {names[taker]}")
+        assert [card[E] for card in game.own.cubes[:3]] == [1 - (slot == giver) + (slot == taker) for slot in range(3)]
+
+
+def test_operations_between_a_reward_and_its_card() -> None:
+    """3.2: a reward that waits in the own turn can be preceded by a conversion, that of another seat cannot."""
+    rows = {0: {"tech": [3, 1, 0, 0, 0], "track": [0, 2]}, 2: {"track": [0, 2]}}
+    game = scenario(seats=rows, earth=[3, 3, 1]).play("main action Technological Development", "advance Space Travels")
+    assert (game.node, game.seat) == (Node.REWARD_PRODUCTION, 0)
+    assert game.own.cubes[0] == [1, 1, 0] and "convert energy on Earth into matter" in game.legal()
+    game.play("with Earth")
+    assert (game.node, game.seat, game.legal()) == (Node.REWARD_PRODUCTION, 2, {DONE, "with Earth"})
+
+
+@pytest.mark.parametrize(
+    ("planet", "colonised", "terraformed"), [(2, 1, 1), (3, 2, 0), (5, 0, 2), (22, 1, 2), (26, 2, 2)]
+)
+def test_leadership_by_type_of_planet(planet: int, colonised: int, terraformed: int) -> None:
+    """2.3: oceanic, rocky, super-Earth, gas giant, alien."""
+    place = scenario().position.hex_of(planet)
+    rows = {0: {"tech": [0, 0, 0, 4, 3], "ships": [place, None, None], "action_cube": 0}}
+    game = scenario(seats=rows, up=(planet,)).play("main action Colony Seeding", "starship 1")
+    assert game.own.planets == [planet] and game.own.track == [colonised, 0]
+    rows[0]["ships"] = [None] * 3
+    game = scenario(seats=rows, colonies={planet: [2, 2, 1]}).play("main action Terraforming", "with colony 1")
+    assert game.position.terraformed == {planet} and game.own.track == [terraformed, 0]
+
+
+# ---------------------------------------------------------------- 6.4 shaping
+
+
+def rewards(game: Play, *texts: str) -> list[float]:
+    """What the last of these decisions is rewarded with, seat by seat."""
+    env = KeplerEnv(game.snapshot.config)
+    env.restore(game.snapshot)
+    for text in texts:
+        env.step(game.snapshot.config.actions.id_of(text))
+    return list(env.rewards.values())
+
+
+def test_shaping_compares_public_points_with_the_mean_of_the_others() -> None:
+    """A terraformed planet of 3 points, of which 60 are worth one."""
+    config = GAME.configure(3, shaping=0.5)
+    game = scenario(config=config, seats={0: {"tech": [0, 0, 0, 4, 0], "action_cube": 0}}, colonies={2: [2, 0, 0]})
+    paid = rewards(game, "main action Terraforming", "with colony 1")
+    assert paid == pytest.approx([0.5 * 3 / 60, -0.5 * 1.5 / 60, -0.5 * 1.5 / 60])
+
+
+def test_shaping_of_the_solo_game_is_a_share_of_the_minimum() -> None:
+    """The objective counts once it is satisfied: an oceanic planet of 3 points and the 4 of Atlantis Project, of 40."""
+    config = GAME.configure(1, campaign=0, level=2, shaping=0.5)
+    seats = {0: {"tech": [0, 0, 0, 4, 0], "action_cube": 0, "objectives": {1, 2}}}
+    game = scenario(config=config, seats=seats, colonies={1: [0, 2, 0]})
+    assert config.tables[0]["zone"][game.position.hex_of(1)] != 2, "it would satisfy the other objective, too"
+    assert rewards(game, "main action Terraforming", "with colony 1") == pytest.approx([0.5 * 7 / 40])
+
+
+def test_shaping_is_taken_back_at_the_end() -> None:
+    """The potential is 0 before the first decision and after the last: what a game pays adds up to its returns."""
+    env = KeplerEnv(GAME.configure(2, shaping=0.5))
+    env.reset(seed=3)
+    choose, totals, shaped = purposeful(3), np.zeros(2), 0
+    while not any(env.terminations.values()):
+        env.step(choose(env.snapshot()))
+        totals += list(env.rewards.values())
+        shaped += any(env.rewards.values())
+    assert shaped > 10 and totals == pytest.approx(env.snapshot().results()[2], abs=1e-5)
