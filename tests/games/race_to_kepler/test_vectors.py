@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kepler_envs import KeplerEnv
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.race_to_kepler.state import EndReason, Node
@@ -293,3 +294,68 @@ def test_32_lima(own: int, other: str, winner: int) -> None:
         text = position.config.actions.text(options[0]) if bidding > 0 else DONE
         position = after(position, text)
     assert (position.node, position.seat) == (Node.TITAN, winner)
+
+
+# ---------------------------------------------------------------- rules that no vector shows
+
+
+def test_a_turn_begins_with_nothing_of_the_last_one() -> None:
+    """4.1: counters, departments and used operations are those of the turn."""
+    counters = {
+        "ejected": 1, "discarded": 2, "market_taken": 1, "gold_played": 1, "resource_played": 3, "crew_played": 1,
+        "titan_played": 1, "ops_used": 2, "all_ops": 1, "energy": 3, "money": 3, "discount": 1,
+    }  # fmt: skip
+    lists = {"department": [1, 0, 1, 1], "op_used": [1, 0, 0, 1]}
+    seats = Seat(hand="Iron", deck="5 Iron"), Seat(hand="Iron, Gold")
+    begun = after(scenario(*seats, market=3, **counters, **lists), END)
+    assert (begun.node, begun.seat) == (Node.ACTION, 1)
+    assert dict(zip(counters, numbers(begun, *counters), strict=True)) == dict.fromkeys(counters, 0)
+    assert numbers(begun, "market") == (1,)
+    assert not begun.state["department"].any() and not begun.state["op_used"].any()
+
+
+def test_a_token_is_crossed_by_entering_its_space() -> None:
+    """3.1: not by leaving a space whose token a player has left there."""
+    moved = after(scenario(Seat(hand="Iron", parsecs=3), energy=2), OP_4)
+    assert parsecs(moved) == [4, 0] and not moved.state["crossed"].any()
+    moved = after(scenario(Seat(hand="Iron", parsecs=4), energy=2), OP_4)
+    assert moved.state["crossed"].tolist() == [0, 0, 1, 0, 0, 0, 0]
+
+
+def test_a_bid_is_a_set() -> None:
+    """4.2: kinds come in ascending order."""
+    seats = Seat(hand="Iron", deck="Gold, 3 Iron, Jeweler"), Seat(hand="2 Iron")
+    asked = after(scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0]), END)
+    assert legal(asked) == {"pick Iron", "pick Gold", "pick Jeweler", DONE}
+    assert legal(after(asked, "pick Gold")) == {"pick Jeweler", DONE}
+
+
+@pytest.mark.parametrize("titans", ["Heist, Swarm", ""])
+def test_the_last_titans(titans: str) -> None:
+    """4.2: as many as there are; without any there are no bids, but the token goes and the Race phase begins."""
+    seats = Seat(hand="Iron", deck="5 Iron"), Seat(hand="2 Iron")
+    position = after(scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0], titans=titans, race=0), END)
+    assert 1 not in tokens(position)
+    if titans:
+        position = after(position, "pick Iron", DONE, DONE)
+        assert (position.node, position.seat) == (Node.TITAN, 0) and legal(position) == {"pick Heist", "pick Swarm"}
+    else:
+        assert (position.node, position.seat) == (Node.ACTION, 1) and numbers(position, "race") == (1,)
+
+
+@pytest.mark.parametrize("zone", ["hand", "discard"])
+def test_a_card_ejected_from_hand_or_discard_pile_was_its_owners(zone: str) -> None:
+    """3.4: Amplify counts the same from both, here by Tokyo's last operation; Tokyo adds one energy for each card."""
+    seat = Seat("Tokyo", hand="Iron, Mafia, Amplify" if zone == "hand" else "Iron, Mafia")
+    seat.discard = "Amplify" if zone == "discard" else ""
+    position = after(scenario(seat, energy=9), OP_4, "pick Amplify", "pick Iron")
+    assert numbers(position, "energy") == (2 + 1 + 1,) and parsecs(position) == [4, 0]
+
+
+def test_shaping_compares_parsecs_with_the_mean_of_the_others() -> None:
+    """Section 7.3: a parsec is a twentieth of what wins."""
+    config = GAME.configure(3, shaping=0.5)
+    env = KeplerEnv(config)
+    env.restore(scenario(Seat(hand="Iron"), Seat(parsecs=3), Seat(), config=config, energy=4))
+    env.step(config.actions.id_of(OP_4))
+    assert list(env.rewards.values()) == pytest.approx([0.5 / 20, -0.25 / 20, -0.25 / 20])
