@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kepler_envs import KeplerEnv
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.ad_astra.state import EndReason, Node
 from tests.games.ad_astra.scenario import (
@@ -29,8 +30,11 @@ from tests.games.ad_astra.scenario import (
     Y,
     artifact,
     at,
+    bank,
+    cards,
     count,
     move,
+    partner,
     resource,
     scenario,
     subset,
@@ -277,6 +281,19 @@ def test_vector_14_rewards_of_a_tie() -> None:
     assert game.over and game.returns() == [0, 0, 0]
 
 
+def test_shaping_compares_points_with_the_mean_of_the_others() -> None:
+    """Section 6: fifty points are worth one."""
+    config = worked_config(shaping=0.5)
+    pawns = dict(colonies={0: {0, 1}, 1: {7}, 2: {14, 15, 16}}, factories={1: {8}})
+    game = scenario(config=config, resolve=(BLUE, COLONIES_OR_STARSHIPS), **pawns)
+    env = KeplerEnv(config)
+    env.restore(game.snapshot)
+    env.step(FIRST_ELEMENT)
+    points = [4, 5, 5, 2]
+    expected = [0.5 * (own - (16 - own) / 3) / 50 for own in points]
+    assert list(env.rewards.values()) == pytest.approx(expected)
+
+
 def test_vector_15_star_gate() -> None:
     changes = dict(ships={BLUE: [22]}, hands={BLUE: [1, 1, 0, 1, 1, 1]}, held={1: BLUE})
     game = scenario(resolve=(BLUE, 3), **changes)
@@ -288,6 +305,45 @@ def test_vector_15_star_gate() -> None:
         assert landing.hands()[BLUE] == [1, 1, 0, 1, 1, 1], "it costs nothing"
     game.play(move(0, "LY"))
     assert game.legal() == {at(21), at(23), at(24), at(25)}
+
+
+# ---------------------------------------------------------------- rules that no vector shows
+
+
+def test_the_hand_limit_begins_with_the_first_player() -> None:
+    """3.1: clockwise from whoever revealed the last scoring card."""
+    hands = {BLUE: [5, 5, 1, 0, 0, 0], GREEN: [5, 5, 1, 0, 0, 0]}
+    game = scenario(resolve=(GREEN, COLONIES_OR_STARSHIPS), last=True, hands=hands).play(FIRST_ELEMENT)
+    assert (game.seat, game.node) == (GREEN, Node.DISCARD)
+    game.play(resource(W))
+    assert (game.seat, game.node) == (BLUE, Node.DISCARD)
+
+
+def test_a_starship_can_follow_one_that_has_moved() -> None:
+    """The one that has landed on its planet does not stand for it: only starships that may both move are equal."""
+    game = scenario(resolve=(RED, 3), ships={RED: [DEEP, 21]}).play(move(0, "LY"), at(21))
+    while game.seat != RED:
+        game.play(PASS)
+    assert game.legal() == {PASS, move(1, "LY"), move(1, DEEP)}
+
+
+def test_limits_of_a_trade_card() -> None:
+    """A23, with one trade of each kind instead of 12 and 4."""
+    config = worked_config(max_offers=1, max_bank_trades=1)
+    hands = {BLUE: [4, 1, 0, 0, 0, 0], RED: [0, 2, 0, 0, 0, 0], YELLOW: [0] * 6, GREEN: [0] * 6}
+    game = scenario(config=config, resolve=(BLUE, 7), hands=hands)
+    assert game.legal() == {PASS, bank(W), partner(1)}
+    game.play(bank(W), resource(F))
+    assert game.hands()[BLUE] == [2, 2, 0, 0, 0, 0] and game.legal() == {PASS, partner(1)}
+    game.play(partner(1), cards(W, 1), cards(F, 1))
+    assert (game.seat, game.node) == (RED, Node.REPLY)
+    assert game.play(PASS).position.card() != (BLUE, 7), "nothing is left but to pass"
+
+
+def test_the_bank_gives_another_type() -> None:
+    """A20 and A21: it has none but the type that could be given."""
+    hands = {BLUE: [2, 0, 0, 0, 0, 0], RED: [0] * 6, YELLOW: [0] * 6, GREEN: [0, 25, 25, 25, 25, 25]}
+    assert scenario(resolve=(BLUE, 7), hands=hands).legal() == {PASS, partner(3)}
 
 
 # ---------------------------------------------------------------- artifacts (2.5)
