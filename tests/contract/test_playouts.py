@@ -10,6 +10,7 @@ from kepler_envs import Configuration, Game, Snapshot, playouts
 from kepler_envs.engine.kernel import JIT_ENABLED
 from tests.contract.subjects import check_sum, every_game, every_player_count, play
 from tests.effort import games_to_play
+from tests.games.kitten_adventurers.scenario import scenario
 from tests.interrupts import seconds_until_ctrl_c_counts
 
 
@@ -61,6 +62,19 @@ def test_playouts_of_the_last_decisions(game: Game) -> None:
     last = playouts(positions[-1], 3, seed=1)
     assert last.lengths.tolist() == [0, 0, 0]
     assert np.allclose(last.returns, positions[-1].results()[2])
+
+
+def test_chance_differs_from_playout_to_playout() -> None:
+    """Whatever the real game draws next, a class 9 planet or the wormhole, playouts draw either: only with the wormhole
+    there is a card that can be played before the second and last turn ends."""
+    config = kepler_envs.load_game("kitten_adventurers").configure(3, max_turns=2)
+    drawn = set()
+    for rng in (1, 2**58):
+        start = scenario(config=config, hands=[[9], [9] * 6], quests=[[1, 11], [1, 11]], deck=[9, 0], rng=rng).snapshot
+        drawn.add(int(start.apply(19 + 9).state["player"]["hand"][1][0]))
+        lengths = playouts(start, 100, seed=1).lengths.tolist()
+        assert set(lengths) == {2, 3} and 10 < lengths.count(3) < 50
+    assert drawn == {0, 1}
 
 
 @every_game
