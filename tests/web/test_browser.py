@@ -376,6 +376,26 @@ def test_nothing_sticks_out_and_words_are_readable(
                 assert page.evaluate(LOW_CONTRAST) == []
 
 
+@pytest.mark.parametrize("width", [1440, 320])
+def test_long_names_do_not_push_the_score_out_of_sight(browser: Any, house: Any, base: str, width: int) -> None:
+    """Nothing of the result has to be scrolled to, on the page of a seat and on that of the whole game."""
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    while not table.position.over:
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+    table.seats[1].spec = "long_name" * 20
+    table.replay.agents[:] = table.names
+    for path in (f"/seat/{tokens[0]}", f"/film/{table.film_token}"):
+        with page_of(browser, width=width) as page:
+            page.goto(base + path)
+            page.locator(".results").wait_for()
+            rows = page.locator(".results tr").evaluate_all(
+                "rows => rows.map((row) => row.getBoundingClientRect().right)"
+            )
+            box = page.locator(".results").bounding_box()
+            assert len(rows) == 3 and max(rows) < box["x"] + box["width"] - 10
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 CONTRAST = """
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
     .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)

@@ -189,7 +189,7 @@ export function resultTable(rows) {
   const alone = rows.length === 1; // who plays alone has no rank
   const head = [...(alone ? [] : ["rank"]), "seat", "who", "score", "reward"];
   const cells = (row) => [...(alone ? [] : [row.rank]), player(row.seat), row.name, row.score, `${row.reward > 0 ? "+" : ""}${row.reward}`];
-  return make("section", { class: "results" }, make("h2", {}, "Result"), make("div", { class: "wide" }, make("table", {},
+  return make("section", { class: "results" }, make("h2", {}, "Result"), make("table", {},
     make("thead", {}, make("tr", {}, ...head.map((words) => make("th", { scope: "col" }, words)))),
-    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...cells(row).map((words) => make("td", {}, `${words}`))))))));
+    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...cells(row).map((words) => make("td", {}, `${words}`)))))));
 }
