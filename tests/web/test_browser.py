@@ -376,6 +376,23 @@ def test_nothing_sticks_out_and_words_are_readable(
                 assert page.evaluate(LOW_CONTRAST) == []
 
 
+SMALLEST_SCALE = 0.6
+"""Of the board: its letters of 11 to 13 units are 7 to 8 pixels high then."""
+
+
+def test_the_board_is_large_enough_to_read(browser: Any, house: Any, base: str) -> None:
+    """Its scale at the widths of phones, tablets, laptops and desks."""
+    _, tokens = table_of(house, "kitten_adventurers")
+    for width in (360, 768, 960, 1024, 1200, 1201, 1440):
+        with page_of(browser, width=width) as page:
+            page.goto(f"{base}/seat/{tokens[0]}")
+            page.locator(".board svg").wait_for()
+            drawn = page.locator(".board svg").evaluate(
+                "svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
+            )
+            assert drawn >= SMALLEST_SCALE, width
+
+
 @pytest.mark.parametrize("width", [1440, 320])
 def test_long_names_do_not_push_the_score_out_of_sight(browser: Any, house: Any, base: str, width: int) -> None:
     """Nothing of the result has to be scrolled to, on the page of a seat and on that of the whole game."""
