@@ -57,6 +57,7 @@ from kepler_envs.games.kepler_3042.state import (
     GHOST,
     LINES,
     MAX_COLONIES,
+    MAX_CONVERSIONS,
     MAX_LEVEL,
     MINE,
     NUM_OBJECTIVES,
@@ -504,7 +505,7 @@ def _cubes(counts: tuple[int, ...]) -> str:
 
 
 def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[int, str]:
-    """What the words of an id leave open here, for the seat that decides: which planet, where, from which level."""
+    """What the words of an id leave open here, for the seat that decides: which planet, where, which level for what."""
     seat = int(state["seat"])
     view = look(state, config, seat)
     player = view.players[seat]
@@ -512,8 +513,7 @@ def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[i
     for action in actions:
         words = ""
         if TECH <= action < TRACK:
-            level = player.techs[action - TECH]
-            words = f"from level {level} to {level + 1}"
+            words = _advance_words(state, config, action - TECH, player.techs[action - TECH] + 1)
         elif SLOT <= action < SHIP:
             words = _slot_words(action - SLOT, player, view)
         elif SHIP <= action < RES:
@@ -527,6 +527,29 @@ def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[i
         if words:
             found[action] = words
     return found
+
+
+def _advance_words(state: Any, config: Configuration, tech: int, level: int) -> str:
+    """The next level of a technology: what it costs, unless it is free here, and what it brings."""
+    row = config.tables[0]["tech"][tech][level]
+    cubes = " ".join(f"{count}{key}" for count, key in zip(row["cost"], CUBE_KEYS, strict=True) if count)
+    cost = f" for {cubes or 'nothing'}" if state["node"] == Node.TECHNOLOGICAL_DEVELOPMENT else ""
+    return f"to level {level}{cost}: {_benefit_words(tech, int(row['benefit']), int(row['extra']))}"
+
+
+def _benefit_words(tech: int, benefit: int, extra: int) -> str:
+    """What a level of a technology allows; see ``BENEFITS`` of components_technologies.py."""
+    if tech == 1:
+        conversions = "any conversions" if benefit >= MAX_CONVERSIONS else counted(benefit, "conversion")
+        return f"{conversions}, {counted(extra, 'allocation')}"
+    if tech == 3:
+        return f"{counted(benefit, 'planet')} produce{'s' if benefit == 1 else ''}, terraforming up to level {extra}"
+    words, more = {
+        0: (f"speed {benefit}", "starships for one energy"),
+        2: (f"{benefit} energy from Energy Storage", "one burn for both bonus actions"),
+        4: (f"{benefit} antimatter from Antimatter Generation", "alien colonies"),
+    }[tech]
+    return f"{words}, {more}" if extra else words
 
 
 def _slot_words(slot: int, player: PlayerView, view: View) -> str:

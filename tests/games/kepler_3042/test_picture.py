@@ -20,6 +20,7 @@ from kepler_envs.games.kepler_3042.picture import (
     QUESTIONS,
     SEAT_COLOURS,
     TYPE_COLOURS,
+    explain,
     look,
 )
 from kepler_envs.games.kepler_3042.state import Node, Phase
@@ -103,6 +104,37 @@ def test_choices_on_the_way_are_told() -> None:
     game = scenario(seats={0: own}, earth=[3, 3, 0]).play("main action Space Missions", "with Earth")
     assert "    Space Missions, 2 left" in game.snapshot.text()
     assert look(game.snapshot.state, game.snapshot.config).hexes[SOL].marked
+
+
+LEVELS = {
+    # by technology: levels 1 and 4 of the specification
+    "Space Travels": ("1E: speed 1", "2E 2M 1A: speed 6, starships for one energy"),
+    "Quantum Physics": ("1M: 1 conversion, 1 allocation", "2E 2M 1A: any conversions, 4 allocations"),
+    "Energy Development": (
+        "1M: 2 energy from Energy Storage", "2E 2M 1A: 5 energy from Energy Storage, one burn for both bonus actions",
+    ),
+    "Terraforming": ("1E: 1 planet produces, terraforming up to level 1",
+                     "2E 2M 1A: 3 planets produce, terraforming up to level 4"),
+    "Antimatter Science": ("1E: 1 antimatter from Antimatter Generation",
+                           "2E 2M 1A: 3 antimatter from Antimatter Generation, alien colonies"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("level", [1, 4])
+def test_what_a_technology_costs_and_brings_is_said(level: int) -> None:
+    game = scenario(seats={0: {"tech": [level - 1] * 5}}, earth=[3, 3, 2])
+    snapshot = game.play("main action Technological Development").snapshot
+    said = explain(snapshot.state, snapshot.config, snapshot.legal_actions())
+    words = {snapshot.config.actions.text(action): more for action, more in said.items()}
+    for technology, levels in LEVELS.items():
+        assert words[f"advance {technology}"] == f"to level {level} for {levels[level == 4]}"
+
+
+def test_a_technology_that_is_free_has_no_cost() -> None:
+    snapshot = Snapshot.deal(GAME.configure(2), 1)
+    assert snapshot.node == Node.FIRST_TECHNOLOGY
+    said = explain(snapshot.state, snapshot.config, snapshot.legal_actions())
+    assert "to level 1: speed 1" in said.values() and not any(" for " in words for words in said.values())
 
 
 def test_solo() -> None:
