@@ -482,6 +482,9 @@ GROUP_COLOURS = {
     "miner": "#b08d57",
     "smuggler": "#9a6be0",
 }  # fmt: skip
+NAME_GROUNDS = {group: blend(colour, DARK, 0.55) for group, colour in GROUP_COLOURS.items()}
+"""Dark enough to read the names of cards on."""
+TOKEN_GROUND = "#ad4630"
 
 HEADER_HEIGHT, TRACK_HEIGHT, TABLE_HEIGHT = 96, 96, 172
 CARD_WIDTH, CARD_HEIGHT, CARD_STEP, MOST_CARDS = 146, 128, 154, 5
@@ -554,7 +557,7 @@ def _draw_track(drawing: Drawing, view: View) -> None:
         elif space in tokens:
             drawing.polygon(
                 star(x, 36, 17, tips=8, inner=0.7),
-                fill="#c8553d",
+                fill=TOKEN_GROUND,
                 stroke=LIT if tokens[space] else None,
                 stroke_width=2,
             )
@@ -607,7 +610,7 @@ def _draw_card(drawing: Drawing, card: CardView) -> None:
     drawing.rect(
         0, 0, CARD_WIDTH, CARD_HEIGHT, radius=6, fill=blend(colour, DARK, 0.72), stroke=colour, stroke_width=1.5
     )
-    drawing.rect(1, 1, CARD_WIDTH - 2, 24, radius=5, fill=blend(colour, DARK, 0.25))
+    drawing.rect(1, 1, CARD_WIDTH - 2, 24, radius=5, fill=NAME_GROUNDS[card.group])
     room = CARD_WIDTH - 14 if card.is_titan else CARD_WIDTH - 36
     size = next((size for size in NAME_SIZES if text_width(card.name, size, True) <= room), NAME_SIZES[-1])
     drawing.text(7, 13, card.name, size=size, fill=INK, bold=True, width=room)
@@ -648,12 +651,10 @@ def _draw_chips(
                 drawing.text(left + 2, y + CHIP_HEIGHT / 2, f"+{rest}", size=11, fill=INK)
                 return
             left, row, y = x, row + 1, y + CHIP_HEIGHT + 4
-        colour = GROUP_COLOURS[card.group]
         name = card.name if card.is_titan else f"{card.name} ({card.cost})"
         with drawing.group(left, y, f"{name}: {card.words}", _ids(card, blocks)):
-            drawing.rect(
-                0, 0, size, CHIP_HEIGHT, radius=4, fill=blend(colour, DARK, 0.35), stroke=LIT if card.is_titan else None
-            )
+            edge = LIT if card.is_titan else None
+            drawing.rect(0, 0, size, CHIP_HEIGHT, radius=4, fill=NAME_GROUNDS[card.group], stroke=edge)
             drawing.text(size / 2, CHIP_HEIGHT / 2, label, size=11, fill=INK, anchor="middle", bold=True)
         left += size + 5
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 from kepler_envs import Snapshot
-from kepler_envs.games.race_to_kepler.picture import COLUMNS, explain
+from kepler_envs.engine.drawing import contrast
+from kepler_envs.engine.panels import INK
+from kepler_envs.games.race_to_kepler.picture import COLUMNS, NAME_GROUNDS, TOKEN_GROUND, explain
 from kepler_envs.games.race_to_kepler.state import Node
 from tests.contract.subjects import play
 from tests.effort import slow
@@ -69,6 +72,14 @@ def test_supply_and_piles() -> None:
     words = "\n".join(lines(acting()))
     assert "supply 2 Astronomer (2): 1 E; may eject 1 from hand: draw 1" in words
     assert "Gold pile 20   crew deck 0   titan deck 16" in words and "airlock -" in words
+
+
+def test_names_of_cards_and_numbers_of_tokens_can_be_read() -> None:
+    """WCAG 2 asks for 4.5;"""
+    grounds = (*NAME_GROUNDS.values(), TOKEN_GROUND)
+    assert min(contrast(INK, ground) for ground in grounds) >= 4.5
+    svg = acting().drawing().svg()
+    assert {NAME_GROUNDS["scientist"], NAME_GROUNDS["iron"], TOKEN_GROUND} <= set(re.findall(r'fill="([^"]+)"', svg))
 
 
 def test_long_names_of_cards_are_whole() -> None:
