@@ -136,7 +136,7 @@ def component_tables(game: Game, path: Path | None = None) -> list[ComponentTabl
 
     Without a path it is the game's own file.
     """
-    data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8"))
+    data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8-sig"))
     tables = []
     for section, rows in data.items():
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
@@ -149,7 +149,7 @@ def component_tables(game: Game, path: Path | None = None) -> list[ComponentTabl
 
 def provenance_rows(game: Game, path: Path | None = None) -> list[FactRow]:
     """The provenance tags of a component file (the game's own by default) and what each stands for."""
-    data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8"))
+    data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8-sig"))
     return [FactRow(tag, meaning) for tag, meaning in data.get("provenance", {}).items()]
 
 

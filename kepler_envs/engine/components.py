@@ -11,6 +11,9 @@ import numpy as np
 
 from kepler_envs.engine.game import ComponentError, OptionError, record_array
 
+ABOUT_THE_FILE = ("meta", "provenance")
+"""The sections that are no rows."""
+
 
 class ComponentFile:
     """A parsed TOML file of one game.
@@ -26,7 +29,8 @@ class ComponentFile:
     def __init__(self, path: Path, game: str) -> None:
         self.path = Path(path)
         try:
-            self.data: dict[str, Any] = tomllib.loads(self.path.read_text(encoding="utf-8"))
+            # utf-8-sig: some editors begin a file with a byte order mark, which TOML does not know
+            self.data: dict[str, Any] = tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
         except OSError as problem:
             raise ComponentError(f"{self.path}: cannot be read: {problem.strerror}") from problem
         except RecursionError as problem:
@@ -37,6 +41,7 @@ class ComponentFile:
         named = meta.get("game") if isinstance(meta, dict) else None
         if named != game:
             raise self.error("meta", f"game is {named!r}; this file must be for {game!r}")
+        self._read: dict[str, None] = {}  # in the order of reading
 
     def error(self, where: str, rule: str) -> ComponentError:
         """Make an error about one place of the file."""
@@ -44,6 +49,7 @@ class ComponentFile:
 
     def rows(self, section: str, columns: Mapping[str, type]) -> list[dict[str, Any]]:
         """The ``[[section]]`` rows. Each must have exactly these columns and types."""
+        self._read[section] = None
         rows = self.data.get(section)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self.error(section, f"must be a list of [[{section}]] rows")
@@ -59,6 +65,12 @@ class ComponentFile:
                 if type(row[name]) is not kind:
                     raise self.error(where, f"{name} is {row[name]!r}; it must be of type {kind.__name__}")
         return rows
+
+    def check_sections(self) -> None:
+        """Check, once all rows are read, that the file has no other sections. A misspelt name would be ignored."""
+        for section in self.data:
+            if section not in (*ABOUT_THE_FILE, *self._read):
+                raise self.error(section, f"there is no such section; there are {', '.join(self._read)}")
 
     def check_value(self, where: str, name: str, value: Any, low: int, high: int) -> None:
         """Check that a value is an integer ``low..high``."""
@@ -155,6 +167,7 @@ def load_tables(
     tables = np.zeros(1, dtype)
     for read in sections:
         read(file, tables[0])
+    file.check_sections()
     return record_array(tables)
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kepler_envs import ComponentError
-from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.components import ComponentFile, load_tables
+from tests.component_file import check_refused, own_text, write
 
+GAMES = ("kitten_adventurers", "kepler_run", "ad_astra", "race_to_kepler", "kepler_3042")
 META = '[meta]\ngame = "kepler_run"\n'
 
 
@@ -72,3 +75,26 @@ def test_numbers_go_into_the_fields_of_their_names(tmp_path: Path) -> None:
         file_of(tmp_path, row.format(4)).read_numbers({"rounds": (1, 3)}, tables)
     with pytest.raises(ComponentError, match="numbers: lacks the rows laps"):
         file_of(tmp_path, row.format(3)).read_numbers({"rounds": (1, 3), "laps": (1, 3)}, tables)
+
+
+def test_a_section_that_nobody_reads_is_an_error(tmp_path: Path) -> None:
+    row = "[[{}]]\nid = 0\n"
+    known = '[provenance]\nD = "our design"\n' + row.format("seats")
+    path = file_of(tmp_path, known).path
+    read = [lambda file, tables: file.rows("seats", {"id": int})]
+    load_tables(path, "kepler_run", np.dtype([("id", "u1")]), read)
+    path = file_of(tmp_path, known + row.format("seatz")).path
+    with pytest.raises(ComponentError, match="mine.toml: seatz: there is no such section; there are seats$"):
+        load_tables(path, "kepler_run", np.dtype([("id", "u1")]), read)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_refuses_a_section_it_does_not_know(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path, own_text(name) + "\n[[setupp]]\nplayers = 2\n")
+    check_refused(name, path, "setupp: ", "there is no such section; there are ")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(META, encoding="utf-8-sig")  # as some editors save UTF-8
+    assert ComponentFile(path, "kepler_run").data == {"meta": {"game": "kepler_run"}}
