@@ -6,10 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, exit_code, in_words
+from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, KILLED_BY_PIPE, exit_code, in_words
 from kepler_envs.files import NO_ROOM
 from kepler_envs.networks import DivergedError
 from kepler_envs.printable import printable
+from kepler_envs.terminal import drop_output
 
 AGAIN = "; all files written before are complete, run the same command again to continue"
 
@@ -17,12 +18,16 @@ AGAIN = "; all files written before are complete, run the same command again to 
 @contextmanager
 def plain_ending() -> Iterator[None]:
     """End the program with a line on stderr if something that was asked for is not possible (exit code 2), or if the
-    disk is full or a network diverged (1). A second Ctrl-C ends it without a traceback (130)."""
+    disk is full or a network diverged (1). A second Ctrl-C ends it without a traceback (130), and so does a pipe that
+    nobody reads (141)."""
     try:
         yield
     except KeyboardInterrupt:
         print(file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        drop_output()
+        sys.exit(KILLED_BY_PIPE)
     except DivergedError as error:
         print(error, file=sys.stderr)
         sys.exit(1)

@@ -28,7 +28,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from agents.ending import INTERRUPTED, plain_ending
 from agents.expert_settings import ExpertConfig
 from kepler_envs.cli.common import parse
-from kepler_envs.terminal import stop_on_signals
+from kepler_envs.terminal import make_console, stop_on_signals
 from kepler_envs.tournament.cluster import cluster_at
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _words(line: dict[str, Any], evaluations: Sequence[Evaluation]) -> str:
 def main() -> int:
     """The command line; the exit code."""
     config = parse(ExpertConfig, "agents.expert", __doc__)
-    console = Console()
+    console = make_console()
     with plain_ending():
         from agents.expert_run import iterate  # here, as Ctrl-C should end it quietly while PyTorch is imported, too
 
@@ -79,13 +79,13 @@ def main() -> int:
             display = Display(console)
             with cluster_at(config.ray, console, config.processes) as cluster, display.progress:
                 run = iterate(config, stop, display, cluster)
-    console.print(
-        f"{run.out}: {run.generations} generations in {run.seconds / 60:.1f} minutes", markup=False, soft_wrap=True
-    )
-    if not run.is_over:
-        console.print("run the same command again to continue")
-        return INTERRUPTED
-    return 0
+        console.print(
+            f"{run.out}: {run.generations} generations in {run.seconds / 60:.1f} minutes", markup=False, soft_wrap=True
+        )
+        if not run.is_over:
+            console.print("run the same command again to continue")
+            return INTERRUPTED
+        return 0
 
 
 if __name__ == "__main__":

@@ -550,18 +550,17 @@ def advance_to_end(run: Advancing, stop: threading.Event, watch: Callable[[Statu
         run.evaluate()
         run.save()
     watch(run.status(evaluated=True))
-    due, before = _next_evaluation(run), run.steps
+    due, saved = _next_evaluation(run), run.steps
     while run.fraction < 1 and not stop.is_set():
         run.advance()
-        finished = run.fraction >= 1
-        evaluated = run.steps >= due or finished
+        evaluated = run.steps >= due or run.fraction >= 1
         if evaluated:
             run.evaluate()
             due = _next_evaluation(run)
-            if not finished:
-                run.save()
+            run.save()  # before it is told: whoever reads may be gone
+            saved = run.steps
         watch(run.status(evaluated))
-    if run.steps > before:
+    if run.steps > saved:
         run.save()
 
 

@@ -13,19 +13,23 @@ ends with the same network as an uninterrupted one. On a GPU it may differ: sums
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from agents.ending import INTERRUPTED, plain_ending
 from agents.settings import TrainConfig
 from kepler_envs.cli.common import parse
-from kepler_envs.terminal import stop_on_signals
+from kepler_envs.terminal import make_console, stop_on_signals
+
+if TYPE_CHECKING:
+    from agents.run import Run
 
 
 def main() -> int:
     """The command line; the exit code."""
     config = parse(TrainConfig, "agents.train", __doc__)
-    console = Console()
+    console = make_console()
     with plain_ending():
         # here, as Ctrl-C should end it quietly while PyTorch is imported, too
         from agents.progress import STOPPING, Display, full_disks_told_once, say_if_resuming
@@ -36,6 +40,11 @@ def main() -> int:
             display = Display(console)
             with display.progress:
                 run = train(config, stop, display)
+        return _say_how_it_ended(run, console)
+
+
+def _say_how_it_ended(run: Run, console: Console) -> int:
+    """Print how far it is; the exit code."""
     share_of_games = run.env.env_seconds / run.seconds if run.seconds else 0.0
     console.print(
         f"{run.out}: {run.steps:,} steps in {run.seconds / 60:.1f} minutes, {share_of_games:.1%} of it in the games",

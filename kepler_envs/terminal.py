@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any
 
@@ -19,13 +20,26 @@ WIDTH_OF_FILES = 160
 
 
 class _Console(Console):
+    is_stopping = False
+    """Whether work was asked to stop, and still finishes what is under way."""
+
     def on_broken_pipe(self) -> None:
-        """The reader of a pipe is gone (``| head``): end like any program, though a replay may be saved on the way."""
+        """The reader of a pipe is gone (``| head``): end like any program, though a replay may be saved on the way.
+
+        Ctrl-C ends the reader, too (``| tee``). What is then finished has to be saved, whoever reads of it.
+        """
         self.quiet = True
-        raise BrokenPipeError
+        if not self.is_stopping:
+            raise BrokenPipeError
+        drop_output()
 
 
-def make_console() -> Console:
+def drop_output() -> None:
+    """Print nowhere from now on: Python would complain when it closes a pipe that nobody reads."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def make_console() -> _Console:
     """Make the console that everything is printed to. It prints words as they are, without rich's own colours."""
     console = _Console(highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -83,7 +97,10 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
-        console.print(message)
+        if isinstance(console, _Console):
+            console.is_stopping = True
+        with suppress(OSError):  # a full disk has no room for a log, either
+            console.print(message)
 
     with _handling((signal.SIGINT, signal.SIGTERM), handle):
         yield stop

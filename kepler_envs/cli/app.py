@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -22,7 +21,7 @@ from kepler_envs.cli.strength import MeasureStrength
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.cli.watch import Watch
 from kepler_envs.printable import printable
-from kepler_envs.terminal import make_console
+from kepler_envs.terminal import drop_output, make_console
 
 Command = (
     Annotated[ListGames, subcommand("list")]
@@ -57,7 +56,7 @@ def run(argv: Sequence[str] | None) -> int:
         print(file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes stdout
+        drop_output()
         return KILLED_BY_PIPE
     except EXPECTED as problem:
         print(printable(f"kepler-envs: {in_words(problem)}"), file=sys.stderr)

@@ -213,15 +213,15 @@ def _check_defaults(config: Configuration) -> None:
 
 
 def record_line(path: Path, line: Line, console: Console) -> None:
-    """Print a line and write it, unless the record has one of as many games: the measurement may have ended early."""
+    """Write a line and print it, unless the record has one of as many games: the measurement may have ended early."""
+    known = known_games(path, line.key)
+    if known < line.games:
+        write_line(path, line)  # first, as whoever reads may be gone
     console.print(
         f"  wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), an equal share is {1 / line.players:.1%}",
         highlight=False,
     )
-    known = known_games(path, line.key)
-    if known < line.games:
-        write_line(path, line)
-        return
-    console.print(
-        f"  not recorded: the record keeps its line of {known:,} games, these are {line.games:,}", highlight=False
-    )
+    if known >= line.games:
+        console.print(
+            f"  not recorded: the record keeps its line of {known:,} games, these are {line.games:,}", highlight=False
+        )

@@ -370,6 +370,18 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
     assert other.returncode == 2 and "begun with other settings: seed is 0, now 1" in other.stderr
 
 
+def test_a_finished_run_is_saved_before_it_is_told(tmp_path):
+    """Whoever reads what it prints may be gone."""
+
+    def tell(status: Status) -> None:
+        if status.fraction >= 1:
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        train(replace(TINY, out=tmp_path, steps=256), watch=tell)
+    assert read_description(tmp_path / "last.zip")["results"]["steps"] == 256
+
+
 def test_one_learning_seat_against_given_opponents(tmp_path):
     run = train(replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy", teacher=None))
     assert run.steps == 512 and run.env.opponent_seconds > 0

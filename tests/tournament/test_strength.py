@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import threading
 from dataclasses import replace
@@ -147,6 +148,20 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     assert line.games == 12
     measured(stop, agents=("greedy",), games=8, out=out)
     assert len(read_lines(out)) == 1  # nothing is begun any more
+
+
+def test_games_are_recorded_before_they_are_told(tmp_path):
+    """Whoever reads what is printed may be gone."""
+
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "the log is full")
+
+    out = tmp_path / "strength.csv"
+    line = Line("ad_astra", 4, "bc-v1", "greedy", 10, 0.25, 0.1, 0.5, 3, "abc1234")
+    with pytest.raises(OSError, match="the log is full"):
+        strength.record_line(out, line, Console(file=Gone()))
+    assert read_lines(out) == [line]
 
 
 def test_minutes_have_sixty_seconds(tmp_path, monkeypatch):
