@@ -66,16 +66,24 @@ def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
     """
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
-    handle = _locked(folder / LOCK, refusal) if fcntl is not None else None
     try:
-        yield
+        with _held(folder / LOCK, refusal):
+            yield
     finally:
-        if handle is not None:
-            (folder / LOCK).unlink(missing_ok=True)
-            os.close(handle)
         with suppress(OSError):  # something is in it
             for path in made:
                 path.rmdir()
+
+
+@contextmanager
+def alone_with(file: Path, refusal: Exception) -> Iterator[None]:
+    """Take a file, which need not be there yet, as :func:`alone_in` takes a folder.
+
+    Raises:
+        refusal: the file is taken.
+    """
+    with _held(file.with_name(f".{file.name}{LOCK}"), refusal):
+        yield
 
 
 @contextmanager
@@ -85,12 +93,19 @@ def in_turn(folder: Path) -> Iterator[None]:
     A missing folder is made. Where the file system has no locks, nobody waits.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    handle = _locked(folder / TURN) if fcntl is not None else None
+    with _held(folder / TURN):
+        yield
+
+
+@contextmanager
+def _held(lock: Path, refusal: Exception | None = None) -> Iterator[None]:
+    """Hold a lock, which is a file that is there meanwhile."""
+    handle = _locked(lock, refusal) if fcntl is not None else None
     try:
         yield
     finally:
         if handle is not None:
-            (folder / TURN).unlink(missing_ok=True)
+            lock.unlink(missing_ok=True)
             os.close(handle)
 
 

@@ -14,6 +14,7 @@ from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import Match
 from kepler_envs.cli.play import converse
 from kepler_envs.engine.seeds import following_seed
+from kepler_envs.files import alone_with
 from kepler_envs.printable import counted
 from kepler_envs.terminal import grid, say, termination_interrupts
 from kepler_envs.web.tables import PERSON
@@ -48,10 +49,15 @@ class PlayCampaign:
             raise UsageError(f"--games {self.games} is not allowed; allowed: 1 and more")
         try:
             path = self.file or self._usual_file()
-            campaign = self._continued(path) if path.exists() else self._new()
+            check_target(path)
+            taken = UsageError(f"another process plays the campaign in {path}: wait for it, or name another --file")
+            with alone_with(path, taken):  # each would write over the games of the other
+                campaign = self._continued(path) if path.exists() else self._new()
+                return self._go_on(console, campaign, path)
         except CampaignError as problem:
             raise UsageError(str(problem)) from problem
-        check_target(path)
+
+    def _go_on(self, console: Console, campaign: Campaign, path: Path) -> int:
         seed = choose_seed(self.seed)
         try:
             with termination_interrupts():

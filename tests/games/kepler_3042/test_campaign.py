@@ -348,3 +348,25 @@ def test_a_campaign_of_an_agent_that_is_stopped(
     assert printed.err == "" and file.exists() == bool(finished_before)
     if finished_before:
         assert len(Campaign.load(file).attempts) == finished_before
+
+
+def test_two_processes_do_not_play_one_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each would write its games over those of the other."""
+    file, decide, codes = tmp_path / "progress.json", Match.let_bot_decide, []
+    command = ["campaign", "0", "--agent", "uniform", "--seed", "1"]
+
+    def while_another_begins(match: Match) -> None:
+        if not codes:
+            codes.append(0)
+            codes.append(run([*command, "--file", str(file)]))
+            codes.append(run([*command, "--file", str(tmp_path / "other.json")]))
+        decide(match)
+
+    monkeypatch.setattr(Match, "let_bot_decide", while_another_begins)
+    assert run([*command, "--file", str(file)]) == 0 and codes == [0, 2, 0]
+    said = f"kepler-envs: another process plays the campaign in {file}: wait for it, or name another --file\n"
+    assert capsys.readouterr().err == said
+    assert len(Campaign.load(file).attempts) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.json", "progress.json"]
