@@ -168,6 +168,13 @@ def test_seeding(options: dict[str, Any], tiles: int) -> None:
     assert np.abs(spread / count - 1 / config.num_players).max() < 0.03
 
 
+def test_few_solo_deals_lack_planets_in_the_short_zone() -> None:
+    """Of 18 planets, the page says 3 %: Internal Logistics cannot be met there."""
+    states, short = deals_from(GAME.configure(1), 0, 5000), np.array(numbers_of(None).zone) == 0
+    planets = ((states["planet_hex"] > 0) & short[states["planet_hex"]]).sum(axis=1)
+    assert (planets < 2).mean() == pytest.approx(0.034, abs=0.008)
+
+
 def deals_from(config: Configuration, first: int, count: int) -> np.ndarray:
     batch = kepler_envs.make_batch(config.game.id, count, **config.describe())
     batch.reset(np.arange(first, first + count, dtype=np.uint64))
