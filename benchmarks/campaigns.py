@@ -38,7 +38,10 @@ STOPPING = "stopping after this level; press again to stop at once"
 
 @dataclass(frozen=True)
 class Line(records.Line):
-    """One level of one campaign: mean points and share of games won, each with its 95 % interval (normal, Wilson)."""
+    """One level of one campaign: mean points and share of games won, each with its 95 % interval.
+
+    Student's for the points, Wilson's for the share.
+    """
 
     KEY: ClassVar = ("level", "agent", "campaign")
     agent: str
