@@ -7,6 +7,7 @@ import os
 import secrets
 import stat
 import tempfile
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +23,10 @@ LOCK = ".lock"
 """The file in a folder that is taken."""
 TURN = ".turn"
 """The file in a folder in which somebody is, and others wait."""
+UNFINISHED = ".unfinished"
+"""How the name of a file ends that is still being written."""
+ABANDONED = 3600.0
+"""Seconds after which an unfinished file is taken for that of a process that was killed."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a disk that is full or fails: what was written before is there, and the same command may go on later."""
@@ -30,7 +35,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file by one with this content, or leave it as it is. A missing folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{secrets.token_urlsafe(6)}")
+    new = path.with_name(f".{path.name}.{secrets.token_urlsafe(6)}{UNFINISHED}")
     try:
         with new.open("xb") as file:
             file.write(content)
@@ -59,7 +64,8 @@ def check_writable(path: Path) -> None:
 def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
     """Take a folder, so that no other process (or other part of this one) that asks can take it, too.
 
-    A missing folder is made, and removed at the end if it stayed empty. A process that is killed has left its folder.
+    A missing folder is made, and removed at the end if it stayed empty. A process that is killed has left its folder,
+    and what it did not finish writing there is removed.
 
     Raises:
         refusal: the folder is taken.
@@ -68,11 +74,20 @@ def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with _held(folder / LOCK, refusal):
+            _remove_abandoned(folder)
             yield
     finally:
         with suppress(OSError):  # something is in it
             for path in made:
                 path.rmdir()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove files that were never finished. Young ones may be another's, where a file system has no locks."""
+    for path in folder.glob(f".*{UNFINISHED}"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                path.unlink()
 
 
 @contextmanager

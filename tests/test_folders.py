@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from agents.run import train
 from agents.settings import TrainConfig
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli import main
-from kepler_envs.files import LOCK, TURN, alone_in, in_turn, who_else_writes
+from kepler_envs.files import ABANDONED, LOCK, TURN, alone_in, in_turn, who_else_writes, write_atomically
 
 REFUSAL = RuntimeError("taken")
 TAKES_AND_DIES = """
@@ -27,6 +28,12 @@ import os, pathlib, sys
 from kepler_envs.files import alone_in
 with alone_in(pathlib.Path(sys.argv[1]), RuntimeError()):
     os.kill(os.getpid(), 9)
+"""
+DIES_WRITING = """
+import os, pathlib, sys
+from kepler_envs.files import write_atomically
+os.fsync = lambda handle: os.kill(os.getpid(), 9)
+write_atomically(pathlib.Path(sys.argv[1]), b"half of it")
 """
 
 
@@ -150,3 +157,17 @@ def test_two_runs_do_not_train_in_one_folder(work, tmp_path):
         work(tmp_path)
     assert str(raised.value) == f"another process trains in {tmp_path}: wait for it, or give another --out"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_did_not_finish_writing_is_removed(tmp_path):
+    """An hour later. Finished files and those of others stay."""
+    assert subprocess.run([sys.executable, "-c", DIES_WRITING, tmp_path / "last.zip"]).returncode == -9
+    [unfinished] = tmp_path.iterdir()
+    (tmp_path / ".settings").touch()
+    write_atomically(tmp_path / "last.zip", b"all of it")
+    for age, is_kept in ((ABANDONED - 60, True), (ABANDONED + 60, False)):
+        for path in tmp_path.iterdir():
+            os.utime(path, (time.time() - age,) * 2)
+        with alone_in(tmp_path, REFUSAL):
+            assert unfinished.exists() == is_kept
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".settings", "last.zip"]
