@@ -42,7 +42,7 @@ THUMBNAIL_WIDTH, THUMBNAIL_COLOURS = 480, 64
 THUMBNAILS: dict[str, tuple[int, int, int, Part]] = {
     "kitten_adventurers": (8, 1, 42, (24, 76, 512, 320)),
     "kepler_run": (4, SEED, 73, (16, 360, 576, 360)),
-    "ad_astra": (4, SEED, 120, (16, 72, 608, 380)),
+    "ad_astra": (4, SEED, 120, (16, 96, 608, 380)),
     "race_to_kepler": (4, SEED, 160, (16, 96, 640, 400)),
     "kepler_3042": (2, SEED, 220, (160, 130, 640, 400)),
 }
