@@ -136,9 +136,8 @@ def component_tables(game: Game, path: Path | None = None) -> list[ComponentTabl
 
     Without a path it is the game's own file.
     """
-    data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8-sig"))
     tables = []
-    for section, rows in data.items():
+    for section, rows in _parsed(game, path).items():
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
             columns = tuple(dict.fromkeys(name for row in rows for name in row))
             tables.append(
@@ -149,8 +148,12 @@ def component_tables(game: Game, path: Path | None = None) -> list[ComponentTabl
 
 def provenance_rows(game: Game, path: Path | None = None) -> list[FactRow]:
     """The provenance tags of a component file (the game's own by default) and what each stands for."""
-    data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8-sig"))
-    return [FactRow(tag, meaning) for tag, meaning in data.get("provenance", {}).items()]
+    return [FactRow(tag, meaning) for tag, meaning in _parsed(game, path).get("provenance", {}).items()]
+
+
+def _parsed(game: Game, path: Path | None) -> dict[str, Any]:
+    """What is in a component file, which may begin with a byte order mark as in ``ComponentFile``."""
+    return tomllib.loads((path or component_file(game)).read_text(encoding="utf-8-sig"))
 
 
 def span(low: int, high: int) -> str:
