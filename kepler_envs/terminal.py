@@ -39,7 +39,7 @@ def drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def make_console() -> _Console:
+def make_console() -> Console:
     """Make the console that everything is printed to. It prints words as they are, without rich's own colours."""
     console = _Console(highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
