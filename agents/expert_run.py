@@ -271,7 +271,9 @@ class ExpertRun:
     def _check_budget(self) -> None:
         """Raise BotError if imitating greedy is sure to exceed the budget: each position is a decision of its games."""
         steps, least = self.config.steps, self.config.teacher_positions
-        allowed = f"{least} and more, as --teacher-positions of greedy are imitated first; with --start none are"
+        allowed = (
+            f"an integer from {least} on, as --teacher-positions of greedy are imitated first; with --start none are"
+        )
         need(self.config, "steps", steps is None or steps >= least, allowed)
 
     def _resume(self) -> None:

@@ -115,7 +115,7 @@ class ExpertConfig:
         }
         least |= {name: 1 for name in ("generations", "steps", "guided_from") if getattr(self, name) is not None}
         for name, smallest in least.items():
-            need(self, name, getattr(self, name) >= smallest, f"{smallest} and more")
+            need(self, name, getattr(self, name) >= smallest, f"an integer from {smallest} on")
         need_network(self)
         above = ("epochs", "learning_rate", *(name for name in ("minutes",) if self.minutes is not None))
         for name in above:

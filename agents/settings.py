@@ -57,11 +57,11 @@ class PoolConfig:
 
     def __post_init__(self) -> None:
         for name in ("latest", "past", "pfsp", "sparring_share"):
-            need(self, name, 0 <= getattr(self, name) < float("inf"), "0 and more", "pool.")
+            need(self, name, 0 <= getattr(self, name) < float("inf"), "a number from 0 on", "pool.")
         if self.total <= 0:
             raise BotError("the four shares of --pool are all 0; at least one must be above 0")
         for name, least in (("snapshot_every", 1), ("snapshots", 2), ("lineup", 1)):
-            need(self, name, getattr(self, name) >= least, f"{least} and more", "pool.")
+            need(self, name, getattr(self, name) >= least, f"an integer from {least} on", "pool.")
 
     @property
     def total(self) -> float:
@@ -168,9 +168,9 @@ class TrainConfig:
             "teacher_positions",
         )  # fmt: skip
         for name in counts:
-            need(self, name, getattr(self, name) >= 1, "1 and more")
-        need(self, "batch_size", self.batch_size >= 2, "2 and more: advantages are normalised")
-        need(self, "n_steps", self.num_envs * self.n_steps >= 2, "2 and more with --num-envs 1")
+            need(self, name, getattr(self, name) >= 1, "an integer from 1 on")
+        need(self, "batch_size", self.batch_size >= 2, "an integer from 2 on: advantages are normalised")
+        need(self, "n_steps", self.num_envs * self.n_steps >= 2, "an integer from 2 on with --num-envs 1")
         if self.seat == "single":  # the other learner shares a rest among the minibatches
             decisions = self.num_envs * self.n_steps
             sizes = f"sizes that leave no single one of {decisions:,} decisions: advantages are normalised"
@@ -181,7 +181,7 @@ class TrainConfig:
             need(self, name, 0 < getattr(self, name) < math.inf, "a number above 0")
         for name in ("entropy", "value_weight"):
             need(self, name, 0 <= getattr(self, name) < math.inf, "a number from 0 on")
-        need(self, "steps", self.steps is None or self.steps >= 1, "1 and more")
+        need(self, "steps", self.steps is None or self.steps >= 1, "an integer from 1 on")
         need(self, "minutes", self.minutes is None or self.minutes > 0, "more than 0")
         for name in ("teacher_share", "teacher_noise", "gamma", "gae_lambda"):
             need(self, name, 0 <= getattr(self, name) <= 1, "0 to 1")

@@ -331,7 +331,7 @@ def _check_settings(command: Any) -> None:
             raise BotError("no folder is named; name at least one that holds an entry.json")
         if type(amount) is int:
             least = 0 if field.name == "search_games" else 1
-            need(command, field.name, amount >= least, f"{least} and more")
+            need(command, field.name, amount >= least, f"an integer from {least} on")
 
 
 COMMANDS: Any = Run | Check | Measure | References | Attack | Exact | Report

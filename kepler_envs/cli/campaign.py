@@ -46,7 +46,7 @@ class PlayCampaign:
         from kepler_envs.games.kepler_3042.campaign import CampaignError
 
         if self.games < 1:
-            raise UsageError(f"--games {self.games} is not allowed; allowed: 1 and more")
+            raise UsageError(f"--games {self.games} is not allowed; allowed: an integer from 1 on")
         try:
             path = self.file or self._usual_file()
             check_target(path)

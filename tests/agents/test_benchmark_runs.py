@@ -360,14 +360,14 @@ def test_an_unknown_method_is_answered_with_all_there_are(capsys):
 @pytest.mark.parametrize(
     ("command", "option", "allowed"),
     [
-        ("run kitten_adventurers flat", "--seeds 0", "1 and more"),
-        ("run kitten_adventurers flat", "--decisions 0", "1 and more"),
-        ("run kitten_adventurers flat", "--search-games -1", "0 and more"),
-        ("check somewhere", "--seeds 0", "1 and more"),
-        ("measure somewhere", "--games 0", "1 and more"),
-        ("references", "--games -3", "1 and more"),
-        ("attack", "--decisions 0", "1 and more"),
-        ("exact", "--iterations 0", "1 and more"),
+        ("run kitten_adventurers flat", "--seeds 0", "an integer from 1 on"),
+        ("run kitten_adventurers flat", "--decisions 0", "an integer from 1 on"),
+        ("run kitten_adventurers flat", "--search-games -1", "an integer from 0 on"),
+        ("check somewhere", "--seeds 0", "an integer from 1 on"),
+        ("measure somewhere", "--games 0", "an integer from 1 on"),
+        ("references", "--games -3", "an integer from 1 on"),
+        ("attack", "--decisions 0", "an integer from 1 on"),
+        ("exact", "--iterations 0", "an integer from 1 on"),
     ],
 )
 def test_an_amount_that_is_not_allowed_is_named_before_anything_is_played(command, option, allowed, capsys):

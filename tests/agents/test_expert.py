@@ -389,7 +389,9 @@ def test_the_first_games_are_played_whatever_the_budget(finished, tmp_path):
 
 
 def test_a_budget_below_the_positions_of_greedy_is_refused(tmp_path):
-    with pytest.raises(BotError, match="--steps 299 is not allowed; allowed: 300 and more, as --teacher-positions"):
+    with pytest.raises(
+        BotError, match="--steps 299 is not allowed; allowed: an integer from 300 on, as --teacher-positions"
+    ):
         ExpertRun(replace(TINY, out=tmp_path, generations=None, steps=299))
     assert not list(tmp_path.iterdir())
 
@@ -449,7 +451,7 @@ def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"games": 0}, "--games 0 is not allowed; allowed: 1 and more"),
+        ({"games": 0}, "--games 0 is not allowed; allowed: an integer from 1 on"),
         ({"searched": 1.5}, "--searched 1.5 is not allowed; allowed: 0 to 1"),
         ({"searched": 0.0, "quick": 0.0}, "--searched 0.0 is not allowed; allowed: more than 0 with --quick 0"),
         ({"seed": -1}, "--seed -1 is not allowed; allowed: 0 to 4294967295"),
@@ -467,7 +469,7 @@ def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
         ({"epochs": 0.0}, "--epochs 0.0 is not allowed; allowed: a number above 0"),
         ({"epochs": float("inf")}, "--epochs inf is not allowed; allowed: a number above 0"),
         ({"differing": float("inf")}, "--differing inf is not allowed; allowed: a number from 0 on"),
-        ({"guided_from": 0}, "--guided-from 0 is not allowed; allowed: 1 and more"),
+        ({"guided_from": 0}, "--guided-from 0 is not allowed; allowed: an integer from 1 on"),
         ({"over": "greedy", "dagger": 5}, "--dagger 5 is not allowed; allowed: 0 or 1 with --start or --over"),
         ({"start": "bc-v1"}, "--teacher-positions 300 is not allowed; allowed: only without --start"),
         (

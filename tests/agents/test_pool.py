@@ -190,9 +190,9 @@ def test_networks_nobody_needs_are_dropped_and_ratings_kept():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"latest": -0.1}, "--pool.latest -0.1 is not allowed; allowed: 0 and more"),
+        ({"latest": -0.1}, "--pool.latest -0.1 is not allowed; allowed: a number from 0 on"),
         ({"latest": 0, "past": 0, "pfsp": 0, "sparring_share": 0}, "all 0"),
-        ({"snapshots": 1}, "--pool.snapshots 1 is not allowed; allowed: 2 and more"),
+        ({"snapshots": 1}, "--pool.snapshots 1 is not allowed; allowed: an integer from 2 on"),
         ({"lineup": 0}, "--pool.lineup 0"),
     ],
 )

@@ -410,10 +410,10 @@ def test_a_run_does_not_go_on_with_gradients_that_teach_nothing(seat, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"steps": 0}, "--steps 0 is not allowed; allowed: 1 and more"),
-        ({"num_envs": 0}, "--num-envs 0 is not allowed; allowed: 1 and more"),
-        ({"batch_size": 1}, "--batch-size 1 is not allowed; allowed: 2 and more: advantages are normalised"),
-        ({"num_envs": 1, "n_steps": 1}, "--n-steps 1 is not allowed; allowed: 2 and more with --num-envs 1"),
+        ({"steps": 0}, "--steps 0 is not allowed; allowed: an integer from 1 on"),
+        ({"num_envs": 0}, "--num-envs 0 is not allowed; allowed: an integer from 1 on"),
+        ({"batch_size": 1}, "--batch-size 1 is not allowed; allowed: an integer from 2 on: advantages are normalised"),
+        ({"num_envs": 1, "n_steps": 1}, "--n-steps 1 is not allowed; allowed: an integer from 2 on with --num-envs 1"),
         ({"learning_rate": -1.0}, "--learning-rate -1.0 is not allowed; allowed: a number above 0"),
         ({"learning_rate": float("nan")}, "--learning-rate nan is not allowed; allowed: a number above 0"),
         ({"entropy": float("inf")}, "--entropy inf is not allowed; allowed: a number from 0 on"),
