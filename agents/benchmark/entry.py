@@ -184,12 +184,14 @@ def check(
     problems += [f"{FILE}: {line}" for line in _about_entry(entry, budget, seeds)]
     if entry.task not in TASKS:
         return problems
+    known: dict[str, int] = {}
     for number, run in enumerate(entry.runs):
         if stop is not None and stop.is_set():
             return None
         where = f"runs[{number}]"
-        say(f"{where}: seed {run.seed}, {run.agent}")
-        found = [*_about_run(entry, run), *_about_files(folder, run)]
+        say(f"{where}: seed {run.seed}, {run.decisions:,} of {entry.budget:,} decisions, {run.agent}")
+        files = list(_about_files(folder, run))
+        found = [*_about_run(entry, run), *(files or _about_copies(folder, run, number, known))]
         problems += [f"{FILE}: {where}.{line}" for line in found]
         problems += [f"{run.curve}: {line}" for line in _about_curve(folder / run.curve, run)]
         if not any(line.startswith("agent") for line in found):
@@ -293,6 +295,24 @@ def _about_files(folder: Path, run: TrainedRun) -> Iterator[str]:
         size = sum(path.stat().st_size for path in file.parent.rglob("*") if path.is_file())
         if size > MOST_BYTES:
             yield f"agent has a folder of {size:,} bytes; allowed: {MOST_BYTES:,}"
+
+
+def _about_copies(folder: Path, run: TrainedRun, number: int, known: dict[str, int]) -> Iterator[str]:
+    """What a run shares with an earlier one. Copies would look like a method whose runs never differ.
+
+    Args:
+        known: the files and versions of the earlier runs, with the number of each. Those of this one are added.
+    """
+    file = agent_file(folder, run)
+    own = [str(file.resolve()), agent_version(folder, run)]
+    if not run.agent.startswith("python:"):  # a checkpoint is the whole agent, whatever lies beside it
+        own.append(hashlib.sha256(file.read_bytes()).hexdigest())
+    others = {known.setdefault(one, number) for one in own} - {number}
+    if others:
+        yield f"agent has the same files as that of runs[{min(others)}]; each run trains its own"
+    other = known.setdefault(str((folder / run.curve).resolve()), number)
+    if other != number:
+        yield f"curve is the file of runs[{other}]; each run has its own"
 
 
 def _relative(agent: str) -> PurePosixPath:

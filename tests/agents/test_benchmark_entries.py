@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ class Lacks(First):
 '''
 
 
-def valid() -> dict[str, Any]:
+def valid(seeds: Sequence[int] = range(SEEDS)) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "game": "kitten_adventurers-v1",
@@ -83,21 +84,27 @@ def valid() -> dict[str, Any]:
                 "agent": f"python:seed-{seed}/agent.py:First",
                 "curve": f"seed-{seed}/curve.csv",
             }
-            for seed in range(SEEDS)
+            for seed in seeds
         ],
     }
+
+
+def add_run(folder: Path, seed: int) -> None:
+    """Add the files of a training run."""
+    home = folder / f"seed-{seed}"
+    home.mkdir(exist_ok=True)
+    (home / "agent.py").write_text(AGENT)
+    (home / "weights.txt").write_text(f"what seed {seed} learned")
+    (home / "curve.csv").write_text(
+        f"decisions,hours,returns,games\n0,0,-0.3,100\n25000,0.5,0.1,100\n{BUDGET},1,0.2,100\n"
+    )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An entry in which nothing is wrong."""
     for seed in range(SEEDS):
-        home = tmp_path / f"seed-{seed}"
-        home.mkdir()
-        (home / "agent.py").write_text(AGENT)
-        (home / "curve.csv").write_text(
-            f"decisions,hours,returns,games\n0,0,-0.3,100\n25000,0.5,0.1,100\n{BUDGET},1,0.2,100\n"
-        )
+        add_run(tmp_path, seed)
     write(tmp_path, valid())
     return tmp_path
 
@@ -229,6 +236,49 @@ def test_why_an_agent_cannot_play(folder, agent, lines, reason):
     assert only_problem(folder) == f"python:seed-0/agent.py:{agent}: it cannot play: agent.py, line {number}: {reason}"
 
 
+def test_each_run_has_an_agent_of_its_own(folder, unplayed):
+    """Copies of one agent would look like a method whose runs never differ."""
+    message = "entry.json: runs[1].agent has the same files as that of runs[0]; each run trains its own"
+    saved = valid()
+    saved["runs"][1]["agent"] = saved["runs"][0]["agent"]
+    write(folder, saved)
+    assert only_problem(folder) == message
+    write(folder, valid())
+    shutil.copy(folder / "seed-0" / "weights.txt", folder / "seed-1")
+    assert only_problem(folder) == message
+
+
+def test_each_run_has_a_network_of_its_own(folder, unplayed):
+    """A checkpoint is the whole agent, whatever lies beside it."""
+    saved = valid()
+    for run in saved["runs"]:
+        run["agent"] = f"seed-{run['seed']}/agent.zip"
+        (folder / run["agent"]).write_bytes(b"weights")
+    write(folder, saved)
+    assert only_problem(folder).startswith("entry.json: runs[1].agent has the same files as that of runs[0]")
+
+
+def test_each_run_has_a_curve_of_its_own(folder, unplayed):
+    saved = valid()
+    saved["runs"][1]["curve"] = "seed-1/../seed-0/curve.csv"
+    write(folder, saved)
+    assert only_problem(folder) == "entry.json: runs[1].curve is the file of runs[0]; each run has its own"
+
+
+def test_a_check_says_how_much_of_its_budget_a_run_used(folder, unplayed):
+    """It may end sooner, as a run whose next generation would exceed the budget. But it may also be a slip."""
+    saved = valid()
+    saved["runs"][0]["decisions"] = 25_000
+    (folder / "seed-0" / "curve.csv").write_text("decisions,hours,returns,games\n0,0,-0.3,100\n25000,0.5,0.1,100\n")
+    write(folder, saved)
+    told: list[str] = []
+    assert check(folder, BUDGET, SEEDS, told.append) == []
+    assert told == [
+        "runs[0]: seed 0, 25,000 of 50,000 decisions, python:seed-0/agent.py:First",
+        "runs[1]: seed 1, 50,000 of 50,000 decisions, python:seed-1/agent.py:First",
+    ]
+
+
 def test_an_agent_that_is_no_python(folder):
     (folder / "seed-1" / "agent.py").write_text("x = 1\ny = (\n")
     found = only_problem(folder)
@@ -250,7 +300,8 @@ def test_an_agent_may_have_modules_beside_it(folder):
     entry = read_entry(folder)
     first, second = (agent_version(folder, run) for run in entry.runs)
     assert first != second
-    shutil.copy(folder / "seed-0" / "picking.py", folder / "seed-1" / "picking.py")
+    for name in ("picking.py", "weights.txt"):
+        shutil.copy(folder / "seed-0" / name, folder / "seed-1")
     assert agent_version(folder, entry.runs[1]) == first
 
 
@@ -367,9 +418,10 @@ class Measured:
         return main(["measure", str(self.folder), *amounts, *records, *more])
 
     def hand_in(self, seeds: list[int]) -> None:
-        """Make it an entry of these seeds, the first of its runs each."""
-        saved = valid()
-        write(self.folder, saved | {"runs": [saved["runs"][0] | {"seed": seed} for seed in seeds]})
+        """Make it an entry of these seeds. Those that it had not play like the first."""
+        for seed in seeds:
+            add_run(self.folder, seed)
+        write(self.folder, valid(seeds))
 
     def lines(self) -> list[Result]:
         return [line for line in read_lines(self.out / "results.csv", Result) if line.method == "first"]
@@ -396,7 +448,7 @@ def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds, capsys
     """An agent of another seed in the same row is another agent, too."""
     before = measured.lines(), measured.points()
     measured.hand_in(seeds)
-    (measured.folder / "seed-0" / "more").write_text("another agent")
+    (measured.folder / f"seed-{seeds[0]}" / "more").write_text("another agent")
     with ends(capsys, "the record has another agent of first in kitten_adventurers-v1-4p, seed"):
         measured.measure()
     assert (measured.lines(), measured.points()) == before
@@ -460,6 +512,7 @@ def test_other_rows_are_not_replaced(measured):
 
 def test_the_version_of_an_agent_is_that_of_its_files(folder):
     entry = read_entry(folder)
+    shutil.copy(folder / "seed-0" / "weights.txt", folder / "seed-1")
     first, second = (agent_version(folder, run) for run in entry.runs)
     assert first == second, "the same files"
     (folder / "seed-1" / "curve.csv").write_text("another curve")
