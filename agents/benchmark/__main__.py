@@ -297,11 +297,18 @@ class Report:
 
     page: Flag = True
     """Only print the tables, and leave the page and its picture as they are."""
+    record: Annotated[Path | None, optional("PATH")] = None
+    """Only print the tables of this record of results, as measure --record PATH writes it."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
         """Print and write, without measuring anything."""
-        from agents.benchmark.report import show, write_page, write_picture
+        from agents.benchmark.report import show, show_results, write_page, write_picture
 
+        if self.record is not None:
+            if not self.record.exists():
+                raise BotError(f"there is no {self.record}")
+            show_results(console, self.record)
+            return 0
         show(console)
         if self.page:
             write_picture()

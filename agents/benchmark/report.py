@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from agents.benchmark.records import CURVES, DOCS
-from agents.benchmark.tables import PICTURE, SECTIONS, Table, curves, picture
+from agents.benchmark.tables import OF_RESULTS, PICTURE, SECTIONS, Table, curves, picture
 from docs.build import write_parts
 from docs.markdown import markdown_table
 from kepler_envs.files import write_atomically
@@ -57,11 +57,21 @@ def as_markdown(part: Table | str) -> str:
 
 
 def show(console: Console) -> None:
-    """Print every table that has rows."""
+    """Print every table of the page that has rows."""
     for name, section in SECTIONS.items():
         part = section()
-        if isinstance(part, str) or not part[1]:
-            continue
-        titles, rows = part
+        if not isinstance(part, str):
+            _print(console, name, part)
+
+
+def show_results(console: Console, record: Path) -> None:
+    """Print the tables of another record of results."""
+    for name, section in OF_RESULTS.items():
+        _print(console, name, section(record))
+
+
+def _print(console: Console, name: str, part: Table) -> None:
+    titles, rows = part
+    if rows:
         plain: list[Sequence[Any]] = [[str(cell).replace("`", "") for cell in row] for row in rows]
         console.print(grid(name, titles, plain))

@@ -208,6 +208,14 @@ SECTIONS: dict[str, Callable[[], Table | str]] = {
 }
 """The generated parts of docs/benchmark.md: tables, and what is Markdown already."""
 
+OF_RESULTS: dict[str, Callable[[Path], Table]] = {
+    "benchmark results": results,
+    "benchmark search": results_against_search,
+    "benchmark improvements": improvements,
+    "benchmark scale": scale,
+}
+"""Those of them that a record of results is enough for."""
+
 
 def in_words(found: Estimate, digits: int = 2) -> str:
     """An estimate as text: ``0.93 (0.90 .. 0.95)``."""

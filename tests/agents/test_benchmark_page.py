@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from agents.benchmark import tables
+from agents.benchmark.__main__ import main
 from agents.benchmark.protocol import TASKS
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, AttackLine, CurvePoint, ExactLine, Result
 from agents.benchmark.report import PAGE, as_markdown, digest, records_of, write_page, write_picture
 from agents.benchmark.tables import Row
 from docs.build import PART
 from kepler_envs.records import read_lines, write_lines
+from tests.agents.endings import ends
 
 RECORDS = ((RESULTS, Result), (CURVES, CurvePoint), (ATTACKS, AttackLine), (EXACT, ExactLine))
 
@@ -93,3 +96,22 @@ def test_hours_are_those_of_a_run_however_many_opponents_it_met():
     runs = (("a", 0, 1.0), ("a", 0, 1.0), ("a", 1, 2.0), ("b", 0, 6.0))
     lines = [SimpleNamespace(game=game, seed=seed, hours=hours, kind="network") for game, seed, hours in runs]
     assert tables._hours(lines) == "3.00"
+
+
+def test_a_record_of_your_own_is_printed_and_the_page_stays(tmp_path, capsys, monkeypatch):
+    """Whoever measures into another file wants its scores, not those of the record of the page."""
+    for name in ("write_page", "write_picture"):
+        monkeypatch.setattr(f"agents.benchmark.report.{name}", lambda: pytest.fail("it wrote the page"))
+    record = tmp_path / "mine.csv"
+    lines = read_lines(RESULTS, Result)
+    fixed = [line for line in lines if line.budget == 0]
+    mine = [replace(line, method="mine") for line in lines if (line.method, line.seed) == ("pieces", 0)]
+    write_lines(record, [*fixed, *mine], Result)
+    assert main(["report", "--record", str(record)]) == 0
+    printed = capsys.readouterr().out
+    assert " mine " in printed and "pieces" not in printed and "NashConv" not in printed
+
+
+def test_a_record_that_is_not_there(tmp_path, capsys):
+    with ends(capsys, f"there is no {tmp_path / 'mine.csv'}"):
+        main(["report", "--record", str(tmp_path / "mine.csv")])
