@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +17,7 @@ from rich.text import Text
 from kepler_envs.bots.from_file import MIB
 from kepler_envs.engine.checks import check_type, is_number
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.replay import read_replay, record, verify, write_replay
+from kepler_envs.engine.replay import Replay, read_replay, record, verify, write_replay
 from kepler_envs.files import alone_in
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.revision import commit
@@ -130,13 +131,49 @@ class Tournament:
             VersionError: the file of an agent changed. What was played before is in the ledger.
         """
         with console.status("loading and compiling agents ..."):
-            memory = None if self.memory_per_agent is None else self.memory_per_agent * MIB
-            whole_games = self.games >= GAMES_WORTH_COMPILING
-            versions = Versions(self.agents, self.config.game.name)
-            players = Players(self.agents, self.config, self.seconds_per_decision, whole_games, memory=memory)
-        refusal = TournamentError(f"another tournament is played in {self.out}: stop it, or give another --out")
-        with alone_in(self.out, refusal):
+            versions, players = self._load(whole_games=self.games >= GAMES_WORTH_COMPILING)
+        with self._alone():
             return self._play_and_report(players, versions, console, replay_page)
+
+    def replay(self, number: int) -> Replay:
+        """A game of the ledger, played again by itself with the same seeds, those of the bots included.
+
+        Its agents are named as in the report, with what they forfeited.
+
+        Args:
+            number: the number of the game in the ledger.
+
+        Raises:
+            BotError: an agent cannot be loaded.
+            TournamentError: the folder holds no ledger, that of another tournament or a damaged one, the ledger has no
+                such game, or the game goes otherwise now: an agent does not keep to its seeds.
+        """
+        if not (self.out / LEDGER).exists():
+            raise TournamentError(f"there is no {self.out / LEDGER}")
+        versions, players = self._load(whole_games=False)
+        with (
+            self._alone(),
+            Ledger(self.out / LEDGER, self._identity(self.config, versions)) as ledger,
+            Workers(players, processes=1) as workers,
+        ):
+            games = [game for game in ledger.results(number + 1) if game.number == number]
+            if not games:
+                raise TournamentError(f"{ledger.path} has no game {number}")
+            schedule = self._schedule(self.config, ledger)
+            replay, saved = play_again(workers, schedule, games[0], display_names(self.agents))
+        if not saved.same:
+            raise TournamentError(f"game {number} goes otherwise when it is played again")
+        return replay
+
+    def _load(self, whole_games: bool) -> tuple[Versions, Players]:
+        memory = None if self.memory_per_agent is None else self.memory_per_agent * MIB
+        versions = Versions(self.agents, self.config.game.name)
+        return versions, Players(self.agents, self.config, self.seconds_per_decision, whole_games, memory=memory)
+
+    def _alone(self) -> AbstractContextManager[None]:
+        return alone_in(
+            self.out, TournamentError(f"another tournament is played in {self.out}: stop it, or give another --out")
+        )
 
     def _play_and_report(
         self, players: Players, versions: Versions, console: Console, replay_page: ReplayPage | None
@@ -335,16 +372,24 @@ def save_replays(
     for (one, other), path in replay_paths(folder, names).items():
         theirs = [game for game in results if {specs[one], specs[other]} == set(game.agents)]
         game = min(theirs, key=lambda game: (bool(game.forfeits), game.number))
-        actions, again = workers.play_alone(schedule[game.number], careful=bool(game.forfeits))
-        by_seat = [names[specs.index(spec)] for spec in game.agents]
-        same = (again.ranks, again.scores, again.length) == (game.ranks, game.scores, game.length)
-        forfeits = {names[specs.index(forfeit.agent)]: forfeit.decision for forfeit in again.forfeits}
-        saved.append(
-            SavedReplay(path.name, game.number, by_seat, same, list(again.ranks), list(again.returns), forfeits)
-        )
-        write_replay(path, record(config, game.seed, actions, saved[-1].seats))
+        replay, about = play_again(workers, schedule, game, names, path.name)
+        saved.append(about)
+        write_replay(path, replay)
         verify(read_replay(path), config)
     return saved
+
+
+def play_again(
+    workers: AnyWorkers, schedule: AnySchedule, game: GameResult, names: Sequence[str], file: str = ""
+) -> tuple[Replay, SavedReplay]:
+    """Play a game of a ledger again, by itself. Returns its replay, and what a report says about it."""
+    specs = workers.players.specs
+    actions, again = workers.play_alone(schedule[game.number], careful=bool(game.forfeits))
+    by_seat = [names[specs.index(spec)] for spec in game.agents]
+    same = (again.ranks, again.scores, again.length) == (game.ranks, game.scores, game.length)
+    forfeits = {names[specs.index(forfeit.agent)]: forfeit.decision for forfeit in again.forfeits}
+    saved = SavedReplay(file, game.number, by_seat, same, list(again.ranks), list(again.returns), forfeits)
+    return record(workers.players.config, game.seed, actions, saved.seats), saved
 
 
 def replay_paths(folder: Path, names: Sequence[str]) -> dict[tuple[int, int], Path]:

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -331,6 +332,37 @@ def test_a_file_that_is_gone_is_another_bot(tmp_path, spec):
     (tmp_path / "best.zip").unlink()
     with pytest.raises(VersionError, match="has changed since"):
         versions.check()
+
+
+def test_any_game_of_a_ledger_can_be_played_again(tmp_path):
+    """Bots that draw random numbers draw the same ones: `uniform` on every seat but one."""
+    cup = Tournament(CONFIG, SPECS, games=24, out=tmp_path, processes=1, bootstrap=40)
+    cup.run(Console(quiet=True))
+    for number, seed, _, by_seat, ranks, _, _, length, _ in rows(tmp_path)[5:8]:
+        replay = cup.replay(number)
+        assert verify(replay, CONFIG).over
+        assert (replay.seed, replay.agents) == (seed, json.loads(by_seat))
+        assert (replay.final["rank"], replay.final["length"]) == (json.loads(ranks), length)
+
+
+def test_a_game_that_is_not_in_the_ledger(tmp_path):
+    cup = Tournament(CONFIG, SPECS, games=24, out=tmp_path, processes=1, bootstrap=40)
+    with pytest.raises(TournamentError, match="there is no .*games.sqlite"):
+        cup.replay(0)
+    assert not (tmp_path / "games.sqlite").exists()
+    cup.run(Console(quiet=True))
+    for number in (24, -1):
+        with pytest.raises(TournamentError, match=f"games.sqlite has no game {number}$"):
+            cup.replay(number)
+
+
+def test_a_game_that_goes_otherwise_when_it_is_played_again(tmp_path, monkeypatch):
+    cup = Tournament(CONFIG, SPECS, games=24, out=tmp_path, processes=1, bootstrap=40)
+    cup.run(Console(quiet=True))
+    results = Ledger.results
+    monkeypatch.setattr(Ledger, "results", lambda *asked: [replace(game, length=1) for game in results(*asked)])
+    with pytest.raises(TournamentError, match="game 3 goes otherwise when it is played again"):
+        cup.replay(3)
 
 
 def test_every_replay_verifies_and_is_a_game_of_the_ledger(tmp_path):
