@@ -65,6 +65,7 @@ class Campaign:
         attempts: everything played so far.
         solo_planets: 18 or 20, as in the option of that name.
         components: the component file, or None for the game's own.
+        cards: the digest of the component tables that it was begun with.
     """
 
     number: int
@@ -74,6 +75,7 @@ class Campaign:
     attempts: list[Attempt] = field(default_factory=list)
     solo_planets: int = 18
     components: Path | None = None
+    cards: str = ""
 
     @classmethod
     def begin(cls, name: str | int, solo_planets: int = 18, components: str | Path | None = None) -> Campaign:
@@ -82,7 +84,9 @@ class Campaign:
         Raises CampaignError, which names all campaigns.
         """
         path = None if components is None else Path(components)
-        return cls(find_campaign(name, path), solo_planets=solo_planets, components=path)
+        campaign = cls(find_campaign(name, path), solo_planets=solo_planets, components=path)
+        campaign.cards = campaign.configuration().components_digest
+        return campaign
 
     @property
     def name(self) -> str:
@@ -147,25 +151,35 @@ class Campaign:
             raise CampaignError(f"{path}: no campaign's progress (format {FORMAT})")
         try:
             campaign = cls._from(found)
-            campaign.configuration()
+            campaign._check_cards()
         except ValueError as problem:
             raise CampaignError(f"{path}: {problem}") from problem
         return campaign
 
+    def _check_cards(self) -> None:
+        """Raise ValueError if a component file of one's own has changed since, or cannot be read."""
+        if self.configuration().components_digest != self.cards and self.components is not None:
+            raise ValueError(
+                f"{self.components} has other cards than the campaign was begun with; take those, or begin anew in "
+                "another file"
+            )
+
     @classmethod
     def _from(cls, found: Mapping[str, Any]) -> Campaign:
         attempts = _of_type(found, "attempts", list)
-        components = None if found.get("components", "") is None else Path(_of_type(found, "components", str))
+        components = None if found.get("components", "") is None else Path(_of_type(found, "components", str, PATH))
         return cls(
             **{name: _of_type(found, name, kind) for name, kind in PROGRESS.items()},
             attempts=[_attempt(attempt) for attempt in attempts],
             components=components,
+            cards=_of_type(found, "cards", str),
         )
 
 
 PROGRESS = {"number": int, "level": int, "bonus": int, "completed": bool, "solo_planets": int}
 ATTEMPT = get_type_hints(Attempt)
-WANTED = {bool: "true or false", int: "an integer", list: "a list", str: "a path or null"}
+WANTED = {bool: "true or false", int: "an integer", list: "a list", str: "a text"}
+PATH = "a path or null"
 
 
 def _attempt(found: Any) -> Attempt:
@@ -176,11 +190,11 @@ def _attempt(found: Any) -> Attempt:
     return Attempt(**{name: _of_type(found, name, kind) for name, kind in ATTEMPT.items()})
 
 
-def _of_type(found: Mapping[str, Any], name: str, kind: type) -> Any:
+def _of_type(found: Mapping[str, Any], name: str, kind: type, wanted: str = "") -> Any:
     if name not in found:
-        raise ValueError(f"{name} is missing; it must be {WANTED[kind]}")
+        raise ValueError(f"{name} is missing; it must be {wanted or WANTED[kind]}")
     if type(found[name]) is not kind:
-        raise ValueError(f"{name} is {found[name]!r}; it must be {WANTED[kind]}")
+        raise ValueError(f"{name} is {found[name]!r}; it must be {wanted or WANTED[kind]}")
     return found[name]
 
 

@@ -139,6 +139,19 @@ def test_progress_in_a_file(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_cards_that_change_during_a_campaign(tmp_path: Path) -> None:
+    """Games of other cards do not count for it, as they do not for a ledger or a replay."""
+    level_2 = "level = 2, minimum_score = 40"
+    path, cards = tmp_path / "progress.json", write(tmp_path, own_text("kepler_3042"))
+    Campaign.begin(1, components=cards).save(path)
+    write(tmp_path, changed(own_text("kepler_3042"), level_2, "level = 2, minimum_score = 7"))
+    with pytest.raises(CampaignError, match="mine.toml has other cards than the campaign was begun with") as caught:
+        Campaign.load(path)
+    assert str(caught.value).startswith(str(path))
+    write(tmp_path, "# a comment is no card\n" + own_text("kepler_3042"))
+    assert Campaign.load(path).components == cards
+
+
 ATTEMPT = asdict(Attempt(1, 0, 3, 45, True, True, 80))
 
 
@@ -156,6 +169,7 @@ ATTEMPT = asdict(Attempt(1, 0, 3, 45, True, True, 80))
         ({"attempts": [3]}, "an attempt is 3; it must have level"),
         ({"components": "nowhere.toml"}, "nowhere.toml: cannot be read"),
         ({"components": 3}, "components is 3; it must be a path or null"),
+        ({"cards": 3}, "cards is 3; it must be a text"),
     ],
 )  # fmt: skip
 def test_files_that_hold_no_progress(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -167,7 +181,9 @@ def test_files_that_hold_no_progress(change: dict[str, Any], message: str, tmp_p
     assert str(caught.value).startswith(str(path))
 
 
-@pytest.mark.parametrize("name", ["number", "level", "bonus", "completed", "attempts", "solo_planets", "components"])
+@pytest.mark.parametrize(
+    "name", ["number", "level", "bonus", "completed", "attempts", "solo_planets", "components", "cards"]
+)
 def test_what_is_missing_in_a_file_is_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / "progress.json"
     Campaign.begin(1).save(path)
