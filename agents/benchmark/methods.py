@@ -76,7 +76,12 @@ class Trained:
 
 Watch = Callable[[Status], None]
 Training = Callable[[Job, threading.Event, Watch], Trained | None]
-"""Trains, or continues. None if it was stopped. The same job ends with the same agent, interrupted or not."""
+"""Trains, or continues. None if it was stopped. The same job ends with the same agent, interrupted or not.
+
+It keeps its state in ``job.training``, and leaves its agent, with all its files, in ``job.agent``. The learning curve
+is made of what it tells: at the beginning, on its way and at the end it calls ``watch`` with a Status that has
+evaluations against every bot of POOL and is ``evaluated``.
+"""
 
 
 @dataclass(frozen=True)

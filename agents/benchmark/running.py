@@ -141,6 +141,8 @@ def _train(method: Method, job: Job, stop: threading.Event, watch: Watch) -> Tra
     done = method.train(job, stop, both)
     if done is None:
         return None
+    if not curve.points:
+        raise BotError(f"{method.name} has no learning curve: it told watch of no evaluation")
     own = job.agent.name
     kind, colon, file = done.spec.rpartition("python:")
     hours = float(f"{done.hours:.4g}")  # digits, not places: the shortest run took some time, too

@@ -19,16 +19,19 @@ from agents.benchmark.methods import METHODS, Job, Method, Trained
 from agents.benchmark.playing import Effort, fixed_players, measure
 from agents.benchmark.protocol import task_of
 from agents.benchmark.running import entry_folder, train_entry
+from agents.evaluation import Evaluation
 from agents.status import Status
 from kepler_envs.bots.networks.checkpoint import read_weights
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.files import write_atomically
+from kepler_envs.tournament.standings import Share
 from tests.effort import only_deep, slow
 from tests.waiting import is_running, wait_until
 
 ROOT = Path(__file__).parents[2]
 TASK = task_of("kitten_adventurers")
 DECISIONS = 100
+GAMES = Evaluation("uniform", Share(0.5, 0.4, 0.6, 8), 30.0, Share(0.5, 0.4, 0.6, 8))
 
 
 def count(job: Job, stop: threading.Event, watch, trouble: str = "") -> Trained | None:
@@ -43,7 +46,8 @@ def count(job: Job, stop: threading.Event, watch, trouble: str = "") -> Trained 
     while done < job.decisions and not stop.is_set():
         done += 1
         write_atomically(kept, str(done).encode())  # whoever is killed leaves a number
-        watch(Status(done, 0.0, done / job.decisions, 0.0, 0.0, (), False))
+        over = done == job.decisions
+        watch(Status(done, 0.0, done / job.decisions, 0.0, 0.0, (GAMES,) if over else (), over))
         other = job.training.with_name(f"seed-{1 - job.seed}") / "count"
         while done == 10 and not (other.exists() and int(other.read_text()) >= 10):
             time.sleep(0.01)

@@ -381,15 +381,30 @@ def test_no_folder_is_no_answer(command, capsys):
         main([command])
 
 
+GAMES = Evaluation("uniform", Share(0.5, 0.4, 0.6, 8), 30.0, Share(0.5, 0.4, 0.6, 8))
+EVALUATED = Status(0, 0.0, 0.0, 0.0, 0.0, (GAMES,), True)
+
+
+def test_a_method_that_tells_of_no_evaluation(tmp_path):
+    silent = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.0, "agent.zip"))
+    with pytest.raises(BotError, match="flat has no learning curve: it told watch of no evaluation"):
+        train_entry(tmp_path, TASK, silent, [0], decisions=DECISIONS, threads=1, stop=threading.Event())
+    assert not (entry_folder(tmp_path, TASK, silent, DECISIONS) / "entry.json").exists()
+
+
 def test_the_shortest_run_took_some_time(tmp_path):
-    quick = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.23456e-7, "agent.zip"))
+    def train(job: Job, stop: threading.Event, watch: methods.Watch) -> Trained:
+        watch(EVALUATED)
+        return Trained(job.decisions, 1.23456e-7, "agent.zip")
+
+    quick = replace(METHODS["flat"], train=train)
     entry = train_entry(tmp_path, TASK, quick, [0], decisions=DECISIONS, threads=1, stop=threading.Event())
     assert entry is not None and entry.runs[0].hours == 1.235e-7
 
 
 def test_seeds_of_several_machines_and_commits_are_told(tmp_path, monkeypatch):
     def train(job: Job, stop: threading.Event, watch: methods.Watch) -> Trained:
-        watch(Status(0, 0.0, 0.0, 0.0, 0.0, (), False))
+        watch(EVALUATED)
         return Trained(job.decisions, 1.0, "agent.zip")
 
     quick = replace(METHODS["flat"], train=train)
