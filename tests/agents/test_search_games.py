@@ -10,7 +10,7 @@ import pytest
 import kepler_envs
 from agents.search_games import MOST_ACTIONS, Play, search_games, target_of
 from kepler_envs import bots
-from kepler_envs.bots.protocol import play_games
+from kepler_envs.bots.protocol import TrustedDecisions, play_games
 from kepler_envs.bots.search import Grown, MctsConfig, make_searcher
 from kepler_envs.bots.search.kernels.tree import NODE, NONE, ROOT
 
@@ -115,6 +115,56 @@ def test_only_searched_decisions_have_targets_and_all_have_returns():
     assert (np.diff(found.shares, axis=1) <= 0).all(), "the best comes first"
     assert masks[np.arange(len(found)), found.below].all()
     assert np.abs(found.returns.sum(1)).max() < 1e-5 and not np.isnan(found.returns).any()
+
+
+def test_noise_is_played_and_not_learned():
+    """Without it every game is as long as greedy makes it. With nothing else games are longer, and still greedy says
+    what to do."""
+    greedy, alone = bots.load("greedy", CONFIG), play_games(bots.load("greedy", CONFIG), CONFIG, 24, 5)
+    quiet, noisy = (
+        search_games(CONFIG, 24, 5, None, None, [greedy], bots.load("greedy", CONFIG), Play(0.0, noise, 0.2))
+        for noise in (0.0, 1.0)
+    )
+    assert quiet.played == alone.final_length.sum() and noisy.played > 1.2 * quiet.played
+    assert len(noisy) > 100 and (noisy.action == noisy.below).all()
+
+
+class Noted:
+    """Plays the lowest legal id, and notes which seats it is asked for."""
+
+    name = "noted"
+
+    def __init__(self) -> None:
+        self.asked: set[tuple[int, int]] = set()
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None: ...
+
+    def act(self, decisions: TrustedDecisions) -> np.ndarray:
+        self.asked |= set(zip(decisions.rows.tolist(), decisions.batch.seat[decisions.rows].tolist(), strict=True))
+        return decisions.action_mask.argmax(1)
+
+
+def test_each_seat_of_each_game_has_one_bot_throughout():
+    one, other = Noted(), Noted()
+    search_games(CONFIG, 24, 5, None, None, [one, other], bots.load("greedy", CONFIG), Play(0.0, 0.1, 0.2))
+    assert not one.asked & other.asked and len(one.asked | other.asked) > 24 * 2
+    assert 20 < len(one.asked) < 52, "about half of the seats each"
+    assert {row for row, _ in one.asked} & {row for row, _ in other.asked}, "at one table sit both"
+
+
+def test_every_search_has_deals_of_its_own():
+    searcher, drawn = make_searcher(CONFIG, ASKED), []
+
+    class Watched:
+        def grow(self, states, generators):
+            drawn.extend(generators["rng"].tolist())
+            return searcher.grow(states, generators)
+
+    for seed in (3, 4):
+        search_games(
+            CONFIG, 2, seed, ASKED, Watched(), [bots.load("uniform", CONFIG)], bots.load("greedy", CONFIG), Play()
+        )
+    assert len(set(drawn)) == len(drawn) > 20
 
 
 def test_positions_in_which_the_search_leaves_greedy_count_more():
