@@ -25,7 +25,7 @@ from agents.evaluation import evaluate
 from agents.expert import _words
 from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Job, Status, _results, iterate
 from agents.expert_settings import ExpertConfig
-from agents.positions import Positions
+from agents.positions import Positions, join
 from agents.publish import Publish, publish
 from agents.search_games import Play
 from agents.seeds import BEST_SEED
@@ -131,6 +131,21 @@ def test_games_are_those_of_all_player_counts_and_as_many_as_asked(tmp_path):
     deals = [int(seed) for job in jobs for seed in Batch(job.config, job.games, job.seed).seed]
     assert len(set(deals)) == config.games, "no game is dealt twice"
     assert all((job.expert, job.guided, job.network) == ("8", True, run.best_file) for job in jobs)
+
+
+def test_games_are_played_as_asked(tmp_path):
+    run = ExpertRun(replace(TINY, searched=0.4, noise=0.3, quick=0.2, differing=5.0, out=tmp_path))
+    run.generation = 1
+    assert {job.play for job in run._jobs()} == {Play(searched=0.4, noise=0.3, quick=0.2, differing=5.0)}
+
+
+def test_positions_are_shown_as_often_as_asked(finished):
+    """Each twice a generation, and those of greedy, which come first, three times as often."""
+    shown = np.diff([0, *(line["shown"] for line in finished.curve)]).tolist()
+    greedy = finished._positions_of_greedy()
+    played = [join([Positions.load(games_of(finished, one)[0]) for one in range(1, last + 1)]) for last in (1, 2)]
+    learned = [np.count_nonzero(~positions.held_out) for positions in (greedy, *played)]
+    assert shown == [3 * 2 * learned[0], 2 * learned[1], 2 * learned[2]]
 
 
 def test_no_two_files_of_games_have_the_same_seed(tmp_path):
@@ -410,6 +425,7 @@ def test_a_game_that_is_held_out_stays_so_when_the_window_moves(tmp_path):
         its = known.observation[:, 0] == 2
         found.append(known.observation[its & known.held_out, 1].tolist())
     assert found[0] == found[1] == [19, 39]
+    assert set(known.observation[:, 0]) == {2, 3}, "the window is of two generations"
 
 
 def test_a_generation_of_which_nothing_was_kept_says_what_keeps_more(tmp_path):
