@@ -311,6 +311,52 @@ def test_the_learning_rate_goes_from_the_first_to_the_final_one(tmp_path):
     assert rates == pytest.approx([1e-3, 5.5e-4])
 
 
+def test_the_learner_has_the_settings_of_the_run(tmp_path):
+    config = replace(
+        TINY, out=tmp_path, teacher=None, n_steps=16, batch_size=32, epochs=4, gamma=0.9, gae_lambda=0.8,
+        clip_range=0.3, entropy=0.02, value_weight=0.7, max_grad_norm=0.6,
+    )  # fmt: skip
+    model = Run(config).model
+    assert (model.n_envs, model.n_steps, model.batch_size, model.n_epochs) == (8, 16, 32, 4)
+    assert (model.gamma, model.rollout_buffer.gamma) == (0.9, 0.9)
+    assert (model.gae_lambda, model.rollout_buffer.gae_lambda) == (0.8, 0.8)
+    assert (model.clip_range(1.0), model.clip_range(0.0)) == (0.3, 0.3)
+    assert (model.ent_coef, model.vf_coef, model.max_grad_norm) == (0.02, 0.7, 0.6)
+
+
+def test_the_learning_rate_of_imitation_falls_over_its_share_of_the_budget(tmp_path):
+    """Two of four updates: at the second, half of the way to a twentieth is gone."""
+    config = replace(TINY, out=tmp_path, teacher_share=0.5, teacher_learning_rate=0.01, eval_every=10**6)
+    runs, rates = [], []
+
+    def note(status: Status) -> None:
+        if 0 < status.steps <= 512:
+            rates.append(runs[0]._imitation.optimizer.param_groups[0]["lr"])
+
+    train(config, watch=note, accepted=runs.append)
+    assert rates == pytest.approx([0.01, 0.01 * (1 - 0.95 / 2)])
+
+
+def test_the_games_of_a_teacher_have_as_much_noise_as_asked(tmp_path):
+    """Games of random moves are longer than those of greedy."""
+    quiet, noisy = (
+        Run(replace(TINY, out=tmp_path / str(noise), teacher_noise=noise, teacher_positions=64))._gather()
+        for noise in (0.0, 1.0)
+    )
+    assert noisy.played > 1.5 * quiet.played
+    assert len(quiet) == len(noisy) == 64
+
+
+def test_an_evaluation_is_paid_as_the_game_pays_by_default(tmp_path):
+    """Whatever the learner is paid: of three seats the first gets 1 and the others -1/2, here too."""
+    config = replace(TINY, out=tmp_path, players=3, teacher=None, option=("quest_size=2", "reward_mode=rank"))
+    run = Run(config)
+    run.evaluate()
+    assert run.games.values["reward_mode"] == "rank" and run.games.values["shaping"] == config.shaping > 0
+    for one in run.evaluations:
+        assert one.returns.mean == pytest.approx(1.5 * one.wins.mean - 0.5, abs=1e-6)
+
+
 def test_compiling_takes_none_of_the_minutes(tmp_path, monkeypatch):
     """Otherwise a first run with a teacher compiles while it should imitate, and never does."""
     compiled, imitate = [0.0], Run._learn_from_teacher
