@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch as th
 
 import kepler_envs
 from agents import checkpoint
@@ -33,6 +34,7 @@ from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.network import NetworkShape
+from kepler_envs.engine.seeds import following_seed
 from kepler_envs.networks import with_choices
 from tests.agents.comparing import equal
 from tests.agents.test_training import SIZE
@@ -235,6 +237,17 @@ def test_a_joined_batch_is_its_parts():
     assert joined.episodes.sum() > 0
 
 
+def test_a_joined_batch_is_dealt_anew_as_it_was_made():
+    """Each part from a seed of its own, also where the parts are alike; without a seed each row goes on."""
+    configs = [GAME.configure(3, quest_size=2)] * 2
+    joined, made = JoinedBatch.deal(configs, 8, 7), JoinedBatch.deal(configs, 8, 12)
+    joined.reset(12)
+    assert joined.seed.tolist() == made.seed.tolist() and len(set(joined.seed.tolist())) == 8
+    following = [following_seed(int(seed)) for seed in joined.seed]
+    joined.reset()
+    assert joined.seed.tolist() == following
+
+
 def test_an_agent_plays_all_parts():
     joined = JoinedBatch.deal([GAME.configure(players, quest_size=2) for players in (2, 3)], 6, 1)
     agent = JoinedBot("greedy", joined)
@@ -306,6 +319,32 @@ def test_seats_of_the_learner_take_turns():
     expected = (np.arange(6) + env.batch.episodes) % 3
     assert np.argmax(env.seated == LEARNER, 1).tolist() == expected.tolist()
     assert pool.members[0].games == env.batch.episodes.sum() and pool.members[0].mu > pool.learner.mu
+
+
+def test_a_snapshot_draws_from_what_the_learner_found_when_it_was_taken():
+    """At one position in 600 games, each action as often as its probability says, within five standard errors."""
+    config, shape = GAME.configure(3, quest_size=2), NetworkShape(8, (8,), 4)
+    pool = Pool(PoolConfig(latest=0, past=1, pfsp=0, sparring_share=0, sparring=()), 0)
+    env = PoolVecEnv(JoinedBatch.deal([config], 600, 5), pool, shape)
+    (batch,), policy, then = env.batch.parts, checkpoint.build(shape, config), []
+    for steps in (1, 2):
+        with th.no_grad():
+            for number, weights in enumerate(policy.parameters()):
+                weights.normal_(0, 0.5, generator=th.Generator().manual_seed(100 * steps + number))
+        then.append(checkpoint.network_of(policy))
+        pool.add_snapshot(policy, steps)
+    pool.lineup = [0]
+    env.reset()
+    position = next(row for row in range(600) if batch.legal_count[row] > 3)
+    for row in range(600):
+        batch.restore(row, batch.snapshot(position))
+    env.seated[:] = 0
+    masks = env.action_masks()
+    first, second = (network(env._observe(), masks.view(np.int8))[0][0] for network in then)
+    drawn = np.bincount(env.others_choose(np.full(600, -5)), minlength=len(first)) / 600
+    error = 5 * np.sqrt(first * (1 - first) / 600) + 0.01  # it is kept in half precision
+    assert (abs(drawn - first) < error).all() and (abs(drawn - second) > error).any()
+    assert np.count_nonzero(drawn) > 1
 
 
 def test_partners_begin_each_rollout_with_other_seeds(monkeypatch):
