@@ -127,6 +127,40 @@ def test_rewards_of_two_players_are_those_the_batch_paid():
     assert compared > 20
 
 
+@pytest.mark.parametrize("turns", [3, 500])
+def test_a_learner_is_paid_for_its_progress_too(turns):
+    """All that a game pays its seat, step by step, counted beside it: also what comes before its first decision. Games
+    of three turns are often over before that, and pay nothing here."""
+    batch = batch_of(16, 4, shaping=1.0, max_turns=turns)
+    env, rng, step = SeatVecEnv(batch), np.random.default_rng(4), batch.step
+    rows, paid, ended = np.arange(16), np.zeros((16, 4)), {}
+
+    def counted(actions):
+        games, learners = batch.episodes.copy(), env.learner.copy()
+        told = step(actions)
+        np.add(paid, batch.reward, out=paid)
+        for row in np.flatnonzero(batch.episodes > games):
+            ended[row, learners[row], games[row]] = paid[row, learners[row]]
+            paid[row] = 0
+        return told
+
+    batch.step = counted
+    env.reset()
+    owed, early, games = np.zeros(16), 0, 0
+    for _ in range(250):
+        early += np.count_nonzero(paid[rows, env.learner] - owed)
+        learners, running, before = env.learner.copy(), batch.episodes.copy(), owed
+        _, rewards, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
+        owed = before + rewards
+        for row in np.flatnonzero(dones):
+            games += 1
+            expected = ended[row, learners[row], running[row]]
+            assert owed[row] == pytest.approx(expected, abs=1e-5)
+            assert infos[row]["episode"]["r"] == pytest.approx(expected, abs=1e-5)
+        owed[dones] = 0
+    assert games > 30 and early > 5
+
+
 def test_a_game_ends_as_the_learner_s_seat_sees_it():
     batch, compared = batch_of(16, 3), 0
     for learners, (_, _, _, infos), ended in random_steps(batch, 300, 0):
@@ -216,6 +250,30 @@ def test_an_environment_over_a_bot_tells_its_choice(kind):
             ended += 1
             assert env.observation_space.contains(infos[row]["terminal_observation"])
     assert ended >= 5
+
+
+@pytest.mark.parametrize("salts", [(0, 1, 2), (100, 200)])
+def test_who_takes_over_running_games_draws_otherwise_with_each_salt(salts):
+    """Neither as before nor as the bot below, and the same with the same salt."""
+
+    class Noted:
+        def __init__(self) -> None:
+            self.started: list[tuple[int, ...]] = []
+
+        def start(self, rows, seeds):
+            self.started.append(tuple(seeds.tolist()))
+
+        def __call__(self, batch, rows):
+            return batch.action_mask[rows].argmax(1)
+
+    env, taking_over, below = SeatVecEnv(batch_of(4, 3), "uniform"), Noted(), Noted()
+    env.reset()
+    env.seat_below(below)
+    for salt in (*salts, salts[0]):
+        env.seat_opponent(taking_over, salt)
+    *others, again = taking_over.started
+    assert again == others[0] and len({seed for seeds in others for seed in seeds}) == 4 * len(salts)
+    assert not {seed for seeds in others for seed in seeds} & set(below.started[0])
 
 
 def test_every_way_to_ask_a_policy_agrees():

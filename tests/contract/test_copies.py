@@ -22,6 +22,7 @@ from kepler_envs.engine import replay as replays
 from kepler_envs.engine.replay import ReplayError
 from tests.contract.subjects import chooser, every_game, every_player_count, few_player_counts, make, play
 from tests.contract.test_pettingzoo import trace
+from tests.contract.test_streams import potential
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "clone": lambda thing: thing.clone(),
@@ -185,6 +186,28 @@ def test_restore(config: Configuration) -> None:
         assert not any(target.terminations.values()) and not any(target.truncations.values())
         ended = next(number for number, entry in enumerate(expected) if "returns" in entry[4])
         assert rest_of_game(target, 6)[:ended] == expected[:ended]
+
+
+@every_game
+def test_shaping_goes_on_from_the_position_that_was_put_in(game: Game) -> None:
+    """What seats are paid next is the change from there, not from the position that was there before."""
+    if "shaping" not in {option.name for option in game.option_list}:
+        pytest.skip("a game without shaping")
+    config = game.configure(shaping=0.5)
+    env, batch = make(config), Batch(config, 2, 3)
+    env.reset(seed=8)
+    course, before, moved = list(play(config, 1))[:-2], np.zeros(config.num_players), 0
+    for number in np.random.default_rng(2).permutation(len(course)):
+        position, action = course[number]
+        moved += not np.array_equal(potential(position), before)
+        env.restore(position)
+        batch.restore(1, position)
+        batch.step(np.array([Batch.SKIP, action]))
+        env.step(action)
+        paid = potential(position.apply(action)) - potential(position)
+        assert [env.rewards[agent] for agent in env.possible_agents] == batch.reward[1].tolist() == paid.tolist()
+        before = potential(position.apply(action))
+    assert moved, "what the position before promised would be paid for otherwise"
 
 
 @every_game
