@@ -341,6 +341,22 @@ def test_rows_are_compared_where_both_have_games(tmp_path):
     assert [row[0] for row in rows] == ["`greedy`", "`uniform`"]
 
 
+def test_curves_are_scores_at_the_decisions_of_the_first_run(tmp_path):
+    """Uniform play returns -0.2 and greedy 0.3. The second run, written first, was evaluated at other times."""
+    record, curves = tmp_path / "results.csv", tmp_path / "curves.csv"
+    write_lines(record, SCALE, Result)
+    told = {4: ((0, -0.2), (100, 0.3)), 3: ((50, 0.05), (0, -0.2), (100, 0.8))}
+    points = [
+        CurvePoint(TASK.game, TASK.players, "mine", 100, seed, at, 0.0, returns, 8)
+        for seed, its in told.items()
+        for at, returns in its
+    ]
+    write_lines(curves, points, CurvePoint)
+    (((task, row), (at, scores)),) = tables.curves(record, curves).items()
+    assert (task, row, at.tolist()) == (TASK, Row(100, "mine"), [0, 50, 100])
+    assert scores == pytest.approx(np.array([[0, 0.5, 2], [0, 0.5, 1]]))
+
+
 def test_a_curve_that_is_taken_up_again_has_each_point_once(tmp_path):
     """Training may have been saved before the last point was written."""
     path = tmp_path / "curve.csv"
