@@ -5,8 +5,31 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.evaluation import mean_return
+import kepler_envs
+from agents.evaluation import mean_return, trials_of
+from kepler_envs import bots
 from kepler_envs.tournament.standings import half_width
+
+
+def test_the_last_trials_are_those_against_the_last_opponent():
+    """One for each number of players. Alone, nobody plays against the learner, so there is one such trial."""
+    three = [kepler_envs.load_game("kitten_adventurers").configure(players) for players in (2, 3, 2)]
+    found = trials_of(("uniform", "greedy"), three)
+    assert [trial.name for trial in found] == ["uniform_2p", "uniform_3p", "greedy_2p", "greedy_3p"]
+    assert [[bot.name for _, bot in trial.games] for trial in found] == [
+        ["uniform"] * 2, ["uniform"], ["greedy"] * 2, ["greedy"]
+    ]  # fmt: skip
+    alone = [kepler_envs.load_game("kepler_3042").configure(players) for players in (1, 2)]
+    assert [trial.name for trial in trials_of(("uniform", "greedy"), alone)] == ["uniform_2p", "alone", "greedy_2p"]
+
+
+def test_the_games_of_a_trial_are_spread_over_its_configurations():
+    """Ten of two are five each, and six to use both seats as often."""
+    short = [kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=size) for size in (1, 2)]
+    (trial,) = trials_of(("uniform",), short)
+    played = trial.evaluate(bots.load("greedy", short[1]), 10)
+    assert [config for config, _ in trial.games] == short
+    assert (played.opponent, played.wins.games) == ("uniform", 12)
 
 
 def test_the_interval_of_a_mean_return_is_students():

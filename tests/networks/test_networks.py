@@ -250,6 +250,21 @@ def test_draws_follow_the_probabilities():
     assert (drawn > 0).sum() > 1
 
 
+def test_every_draw_of_a_row_is_another_one():
+    """Asked again about the same position, a row draws anew, and started again, it draws the same."""
+    config = kepler_envs.load_game("kitten_adventurers").configure()
+    batch, rows = Batch(config, 64, 5), np.arange(64)
+    inputs = NetworkShape(16, (16,), 8).inputs(config)
+    agent = NetworkBot(position_network(inputs, random_weights(inputs)), deterministic=False)
+    first = []
+    for _ in range(2):
+        agent.start(rows, np.arange(64, dtype=np.uint64))
+        drawn = [agent.act(TrustedDecisions(batch, rows)).tolist() for _ in range(3)]
+        assert len(set(map(tuple, drawn))) == 3
+        first.append(drawn)
+    assert first[0] == first[1]
+
+
 # ---------------------------------------------------------------- sums in registers
 
 
