@@ -231,6 +231,23 @@ def test_beside_an_equal_a_network_has_one_share_of_the_wins(finished, monkeypat
     assert finished._against_best(None, games) == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("of_the_best", "share"), [(40.0, 0.75), (0.5, 30.0)])
+def test_alone_a_network_is_measured_by_its_points_beside_those_of_the_best(finished, monkeypatch, of_the_best, share):
+    """In the same games. Less than a point counts as one, so that nothing is divided by 0."""
+    asked = []
+
+    def evaluated(learner, opponent, *games):
+        asked.append(games)
+        points = SimpleNamespace(mean=30.0 if learner is None else of_the_best)
+        return SimpleNamespace(points=points, wins=SimpleNamespace(mean=0.25))
+
+    monkeypatch.setattr("agents.expert_run.evaluate", evaluated)
+    monkeypatch.setattr("agents.expert_run.CheckpointBot", lambda path, games: "the best")
+    games = kepler_envs.load_game("kepler_3042").configure(1)
+    assert finished._against_best(None, games) == pytest.approx(share)
+    assert asked[0] == asked[1] == (games, finished.config.eval_games, BEST_SEED + finished.generation)
+
+
 # ---------------------------------------------------------------- interruption
 
 
