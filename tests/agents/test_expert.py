@@ -25,12 +25,14 @@ from agents.evaluation import evaluate
 from agents.expert import _words
 from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Job, Status, _results, iterate
 from agents.expert_settings import ExpertConfig
+from agents.imitation import Imitation
 from agents.positions import Positions, join
 from agents.publish import Publish, publish
 from agents.search_games import Play
 from agents.seeds import BEST_SEED
 from agents.settings import MODULES, command_line
 from kepler_envs import bots
+from kepler_envs.adapters.pytorch import PieceNetwork
 from kepler_envs.bots import published
 from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import read_description
@@ -131,6 +133,30 @@ def test_games_are_those_of_all_player_counts_and_as_many_as_asked(tmp_path):
     deals = [int(seed) for job in jobs for seed in Batch(job.config, job.games, job.seed).seed]
     assert len(set(deals)) == config.games, "no game is dealt twice"
     assert all((job.expert, job.guided, job.network) == ("8", True, run.best_file) for job in jobs)
+
+
+def test_each_generation_learns_with_the_settings_of_the_run(tmp_path, monkeypatch):
+    """The learning rate falls to a twentieth each time. Each has an order of its own."""
+    made, rates = [], []
+
+    class Noted(Imitation):
+        def __init__(self, network: PieceNetwork, positions: Positions, *settings: float) -> None:
+            made.append(settings)
+            super().__init__(network, positions, *settings)
+
+        def learn(self, positions: int, rate: float) -> tuple[float, float]:
+            rates.append((self.shown, rate))
+            return super().learn(positions, rate)
+
+    monkeypatch.setattr("agents.expert_run.Imitation", Noted)
+    short = replace(TINY, generations=2, teacher_positions=100, games=2, eval_games=2, out=tmp_path)
+    run = iterate(replace(short, learning_rate=0.01, value_weight=0.3, seed=5))
+    assert made == [(5, 0.3), (6, 0.3)]
+    first, whole = run.curve[0]["shown"], run.curve[1]["shown"]
+    again = next(place for place in range(1, len(rates)) if rates[place][0] == 0)
+    for part, shown in ((rates[:again], first), (rates[again:], whole - first)):
+        assert len(part) > 1
+        assert [rate for _, rate in part] == pytest.approx([0.01 * (1 - 0.95 * done / shown) for done, _ in part])
 
 
 def test_games_are_played_as_asked(tmp_path):
