@@ -81,6 +81,19 @@ def test_the_next_round_goes_where_least_is_known():
     assert Counter(table[0] for table in chosen) == {0: 4, 1: 4, 2: 4}
 
 
+def test_a_round_tells_as_much_as_all_its_games():
+    """Beside what is known from the imaginary games, that decides which round tells most."""
+    tables, strength, chosen = compositions(3, 2), np.array([-0.3, 2.7, -1.3]), []
+    played = [tables[number] for number in (1, 1, 0, 1, 0, 1, 2)]
+    for games in (1, 8):
+        told = [games * information(table, strength) for table in tables]
+        known = adaptive.prior_information(strength) + sum(told[tables.index(table)] for table in played)
+        chosen += choose_tables(tables, played, strength, 1, games)
+        widths = [interval_widths(known + its, strength).sum() for its in told]
+        assert chosen[-1] == tables[int(np.argmin(widths))]
+    assert chosen == [(0, 2), (0, 1)]
+
+
 def test_no_table_is_forgotten():
     tables = compositions(3, 4)
     chosen = choose_tables(tables, tables, np.array([0.0, 0.1, 8.0]), 400, 4)
@@ -147,6 +160,14 @@ def test_stages_repeat_and_seats_are_balanced():
     assert len({again[number].seed for number in range(again.known)}) == again.known
     with pytest.raises(ValueError, match="0 results, but the schedule goes up to game"):
         again.choose_stage([], "abc")
+
+
+@pytest.mark.parametrize(("rounds", "following"), [(9, 9), (80, 9), (120, 12), (306, 31)])
+def test_a_stage_is_as_long_as_a_block_or_a_tenth_of_all_rounds(rounds, following):
+    tables = compositions(3, 4)
+    schedule = AdaptiveSchedule(3, 4, 7, [[tables[number % 9] for number in range(rounds)]])
+    stage = schedule.choose_stage([finished(schedule, number) for number in range(schedule.known)], "abc")
+    assert len(stage) == following and schedule.known == 4 * (rounds + following)
 
 
 def test_rounding_up():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations, permutations
 
+import numpy as np
 import pytest
 
 from kepler_envs.tournament.schedule import Schedule, stand_in_seed
@@ -51,6 +52,14 @@ def test_seatings_differ_between_blocks_and_seeds():
     assert seatings(schedule, 0) == seatings(Schedule(3, 5, 0), 0)
     assert seatings(schedule, 0) != seatings(schedule, 1)
     assert seatings(schedule, 0) != seatings(Schedule(3, 5, 1), 0)
+
+
+def test_every_table_has_a_random_order_of_its_own():
+    """Of the 35 tables of four different agents, few are seated alike; 24 orders are possible."""
+    schedule = Schedule(7, 4, 0)
+    mixed = [number for number, table in enumerate(schedule.compositions) if len(set(table)) == 4]
+    orders = [np.argsort(schedule[4 * number].agents).tolist() for number in mixed]
+    assert len(orders) == 35 and len(set(map(tuple, orders))) > 12
 
 
 def test_seeds_are_distinct_and_repeat():
