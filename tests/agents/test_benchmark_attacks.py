@@ -11,12 +11,12 @@ from agents.benchmark import robustness, tables
 from agents.benchmark.__main__ import main
 from agents.benchmark.protocol import TASKS, task_of
 from agents.benchmark.records import AttackLine
-from agents.benchmark.robustness import Siege, _line, attack, named_agents, published_agents
+from agents.benchmark.robustness import Siege, _known, _line, attack, named_agents, published_agents
 from agents.exploit import Outcome
 from agents.seeds import FRESH_SEED
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.published import published_names
-from kepler_envs.records import read_lines
+from kepler_envs.records import read_lines, write_lines
 from kepler_envs.tournament.standings import Share
 from tests.agents.endings import ends
 from tests.effort import slow
@@ -62,6 +62,18 @@ def test_a_line_has_hours_and_the_numbers_of_the_final_games():
     line = _line(Siege(TASK, "uniform"), each, final, 5400.0)
     assert (line.hours, line.each) == (1.5, "37.5 50.0")
     assert (line.wins, line.low, line.high, line.returns, line.games) == (0.3, 0.2, 0.4, 0.1, 40)
+
+
+def test_an_attack_is_known_that_this_release_made_on_the_bot_as_it_is_in_as_many_games(tmp_path):
+    record, siege = tmp_path / "record.csv", Siege(TASK, "greedy", games=40)
+    outcome = Outcome(Share(0.3, 0.2, 0.4, 40), Share(0.1, 0.0, 0.2, 40), 0.25)
+    line = _line(siege, [outcome] * 3, outcome, 60.0)
+    write_lines(record, [line], AttackLine)
+    assert _known(siege, record) == line
+    assert _known(replace(siege, games=41), record) is _known(replace(siege, decisions=5), record) is None
+    for changes in ({"release": ""}, {"agent_version": "greedy-0"}):
+        write_lines(record, [replace(line, **changes)], AttackLine)
+        assert _known(siege, record) is None
 
 
 def test_attackers_learn_at_different_rates(tmp_path):

@@ -307,6 +307,18 @@ def test_games_against_another_version_of_an_opponent_do_not_count():
     assert score([*SCALE, *old], TASK, "mine", 10, 3, POOL) is None
 
 
+def test_games_of_an_earlier_release_are_missing(tmp_path):
+    """As are those that are too few, or of another version of one of the bots."""
+    record, effort = tmp_path / "results.csv", Effort(100, 0)
+    lines = [line(one, other, 0.0) for one in POOL for other in POOL if one != other]
+    write_lines(record, lines, Result)
+    assert playing._missing(fixed_players(TASK), effort, record) == []
+    for changes in ({"release": ""}, {"games": 99}, {"opponent_version": "older"}, {"agent": "older"}):
+        write_lines(record, [replace(one, **changes) for one in lines], Result)
+        missing = playing._missing(fixed_players(TASK), effort, record)
+        assert [pairing.key for pairing in missing] == [one.key for one in lines]
+
+
 def test_games_of_another_version_of_a_bot_make_no_scale():
     own = [line("mine", bot, 0.5, 3, 10) for bot in POOL]
     old = [replace(one, agent="older") if one.method == "greedy" else one for one in SCALE]

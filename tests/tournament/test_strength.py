@@ -113,6 +113,14 @@ def test_a_line_of_other_versions_is_played_again(tmp_path, monkeypatch):
     ]
 
 
+def test_a_line_of_an_earlier_release_is_played_again(tmp_path):
+    out = tmp_path / "strength.csv"
+    measured(agents=("uniform",), games=4, out=out)
+    (line,) = read_lines(out)
+    write_line(out, replace(line, release="", wins=0.75))
+    assert "known" not in measured(agents=("uniform",), games=4, out=out) and read_lines(out) == [line]
+
+
 def test_records_of_before_are_read_without_versions(tmp_path):
     out = tmp_path / "strength.csv"
     measured(agents=("uniform",), games=4, out=out)
@@ -233,12 +241,12 @@ def test_endless_games_stop_when_their_time_is_over(tmp_path):
 
 
 def test_fewer_games_do_not_replace_a_line(tmp_path):
-    """More games were asked for than the record has, but the time was over before."""
+    """More games were asked for than the record has, but the time was over before. Nor do as many others."""
     out = tmp_path / "strength.csv"
     measured(agents=("uniform",), games=400, out=out)
     before = out.read_text()
     for games in (100, 400):
-        printed = measured(agents=("uniform",), games=1000, side_by_side=games, minutes=1e-9, out=out)
+        printed = measured(agents=("uniform",), games=1000, side_by_side=games, minutes=1e-9, seed=5, out=out)
         assert f"not recorded: the record keeps its line of 400 games, these are {games}\n" in printed
         assert out.read_text() == before
     assert "not recorded" not in measured(agents=("uniform",), games=404, out=out)
