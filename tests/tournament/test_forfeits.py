@@ -309,10 +309,14 @@ def test_a_decision_that_took_too_long_is_a_forfeit(monkeypatch):
 
 
 def test_only_the_first_decision_of_a_process_may_take_longer():
-    players, (game,) = games_with("Lowest", 1, limit=2.0)
-    assert players._seconds_for(1) == 2.0 + play.SECONDS_TO_START
-    players.play_alone(game)
-    assert players._seconds_for(1) == 2.0
+    """Also of one that takes the place of a process that has ended."""
+    players, games = games_with("EndsTheProcess", 12, limit=2.0)
+    fine, bad = (next(game for game in games if is_time(game) == ends) for ends in (False, True))
+    longer = 2.0 + play.SECONDS_TO_START
+    assert players._seconds_for(1) == longer
+    for game, allowed in ((fine, 2.0), (bad, longer), (fine, 2.0)):
+        assert bool(players.play_alone(game)[1].forfeits) == (game is bad)
+        assert players._seconds_for(1) == allowed
     assert games_with("Lowest", 1)[0]._seconds_for(1) is None
 
 
