@@ -212,9 +212,10 @@ def test_numpy_s_seeds_are_seeds(tmp_path):
     lines = []
     for number, seed in enumerate((2**64 - 1, np.uint64(2**64 - 1), 5, np.int64(5))):
         out = tmp_path / f"{number}.csv"
-        measured(agents=("uniform",), games=40, side_by_side=8, seed=seed, out=out)
+        measured(agents=("uniform",), against=("uniform",), games=40, side_by_side=8, seed=seed, out=out)
         lines += read_lines(out)
     assert lines[0] == lines[1] and lines[2] == lines[3]
+    assert lines[0].wins != lines[2].wins, "other seeds are other games"
 
 
 def test_names_are_printed_as_they_are(tmp_path):

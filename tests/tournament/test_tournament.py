@@ -28,6 +28,7 @@ from kepler_envs.tournament.play import GameResult, Players
 from kepler_envs.tournament.report import learning_curves, read_learning_curve
 from kepler_envs.tournament.run import Tournament, display_names
 from kepler_envs.tournament.schedule import Schedule
+from kepler_envs.tournament.standings import standings
 from kepler_envs.tournament.versions import Versions
 from kepler_envs.tournament.workers import Workers
 from tests.effort import only_deep, slow
@@ -225,10 +226,21 @@ def test_signals_do_not_end_processes_that_are_starting():
 # ---------------------------------------------------------------- the report
 
 
-def test_the_report(tmp_path):
+def test_the_report(tmp_path, monkeypatch):
+    """Its intervals are those of as many samples as were asked for, by the seed of the tournament."""
+    games: list[GameResult] = []
+
+    def noted(results, *others):
+        games[:] = results
+        return standings(results, *others)
+
+    monkeypatch.setattr(tournament_module, "standings", noted)
     (tmp_path / "learning_curve.png").write_bytes(b"of an earlier tournament")
-    run(tmp_path)
+    run(tmp_path, bootstrap=60, seed=3)
     data = report(tmp_path)
+    expected = [standings(games, SPECS, SPECS, *asked).as_json()["lines"] for asked in ((60, 3), (61, 3), (60, 4))]
+    assert [data["lines"] == lines for lines in expected] == [True, False, False]
+    assert [game.seed for game in games] == [Schedule(2, 4, 3)[number].seed for number in range(120)]
     assert [line["agent"] for line in data["lines"]] == ["greedy", "uniform"]
     assert data["games"] == len(rows(tmp_path)) == 120
     assert data["alone"][0][1]["games"] == 40 and data["alone"][0][1]["mean"] > 0.8
