@@ -202,6 +202,16 @@ def test_a_run_that_was_killed_before_a_point_was_written_lacks_none(tmp_path, m
     assert told(one, whole.runs[0]) == told(other, parts.runs[0])
 
 
+def test_a_job_is_trained_with_its_seed_and_budget(tmp_path):
+    job = Job(TASK, 3, 1000, tmp_path / "training", tmp_path / "agent", 2, trust_folder=True)
+    config, searching = job.settings(seat="pool"), job.expert_settings(guided_from=1)
+    for one in (config, searching):
+        assert (one.game, one.players, one.out) == (TASK.game, 4, tmp_path / "training")
+        assert (one.seed, one.steps) == (3, 1000)
+    assert (config.seat, config.threads, config.trust_folder, searching.guided_from) == ("pool", 2, True, 1)
+    assert (config.eval_every, config.eval_opponents) == (500, POOL), "two points of the curve, after the first"
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_learner_has_the_threads_that_it_is_given(tmp_path, method):
     before, found, stop = th.get_num_threads(), [], threading.Event()
