@@ -390,6 +390,12 @@ def test_a_run_rates_everybody_who_played(finished):
     assert finished.curve[-1]["rating"] == round(pool.learner.mu, 3)
 
 
+def test_a_snapshot_joins_at_every_so_many_decisions(finished):
+    """At the end of the update in which there are 300, 600, ... of the learner's; updates are smaller than that."""
+    joined = [member.steps // 300 for member in finished.pool.members if member.steps]
+    assert joined == list(range(1, finished.steps // 300 + 1))
+
+
 def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
     """The same seed gives the same run, in one piece or in many."""
     config = replace(TINY, out=tmp_path)
