@@ -230,6 +230,8 @@ def test_the_shared_environment_shows_whoever_is_to_move():
         assert rewards == pytest.approx(batch.reward[:, 0])
         for row in np.flatnonzero(dones):
             assert infos[row]["returns"] == pytest.approx(batch.final_return[row])
+            told = infos[row]["episode"]
+            assert (told["r"], told["l"]) == (batch.final_return[row, 0], batch.final_length[row])
 
 
 @pytest.mark.parametrize("kind", ["one seat", "all seats"])

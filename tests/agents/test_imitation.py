@@ -14,7 +14,7 @@ import kepler_envs
 from agents.imitation import FINAL_RATE, Imitation, _play, gather, imitate, rate_at
 from agents.positions import NOBODY, Positions
 from kepler_envs import bots
-from kepler_envs.adapters.pytorch import PieceNetwork
+from kepler_envs.adapters.pytorch import PieceNetwork, learner_of
 from kepler_envs.bots.protocol import TrustedDecisions, play_games
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.network import NetworkShape
@@ -197,6 +197,14 @@ def test_positions_count_as_much_as_their_shares(positions):
             learner.learn(400, 1e-3)
             learned.append(learner.network)
         assert equal(*learned)
+
+
+def test_what_is_held_out_is_measured(positions):
+    its, learner = np.flatnonzero(positions.held_out), network()
+    priors, values = learner_of(learner).answer(positions.seen(its, ""), positions.masks(its))
+    accuracy, error = Imitation(learner, positions).measure()
+    assert accuracy == pytest.approx((priors.argmax(1) == positions.action[its]).mean())
+    assert error == pytest.approx(np.square(values[:, :3] - positions.returns[its]).mean(), rel=1e-5)
 
 
 @pytest.mark.filterwarnings("error")
