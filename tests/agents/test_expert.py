@@ -149,6 +149,7 @@ def test_each_generation_learns_with_the_settings_of_the_run(tmp_path, monkeypat
             return super().learn(positions, rate)
 
     monkeypatch.setattr("agents.expert_run.Imitation", Noted)
+    monkeypatch.setattr("agents.expert_run.SHOWN_AT_A_TIME", 16)
     short = replace(TINY, generations=2, teacher_positions=100, games=2, eval_games=2, out=tmp_path)
     run = iterate(replace(short, learning_rate=0.01, value_weight=0.3, seed=5))
     assert made == [(5, 0.3), (6, 0.3)]
@@ -182,6 +183,15 @@ def test_no_two_files_of_games_have_the_same_seed(tmp_path):
         for run.generation in (1, 2, 3):
             seeds += [job.seed for job in run._jobs()]
     assert len(seeds) == len(set(seeds)) == 2 * 3 * 1002
+
+
+def test_the_best_network_plays_beside_greedy(finished, tmp_path):
+    """Games in which nobody searches and nothing is random. Without a network they are those of greedy alone."""
+    play = Play(searched=0.0, noise=0.0, quick=0.2)
+    jobs = [Job(finished.games, 12, 5, "", False, it, play, tmp_path / "out.npz") for it in (None, finished.best_file)]
+    greedy, both = (job.positions() for job in jobs)
+    alone = play_games(bots.load("greedy", finished.games), finished.games, 12, 5)
+    assert greedy.played == alone.final_length.sum() != both.played
 
 
 def test_a_search_is_guided_by_a_network_wherever_it_lies(finished, tmp_path):
