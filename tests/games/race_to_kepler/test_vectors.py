@@ -330,7 +330,38 @@ def test_a_bid_is_a_set() -> None:
     assert legal(after(asked, "pick Gold")) == {"pick Jeweler", DONE}
 
 
-@pytest.mark.parametrize("titans", ["Heist, Swarm", ""])
+def test_equal_bidders_follow_clockwise_from_the_last_one() -> None:
+    """4.2: from the active player only for the first bidder. Behind seat 2 comes seat 3, not seat 1."""
+    seats = [Seat(hand="Iron", parsecs=place, deck="5 Iron") for place in (0, 3, 5, 3)]
+    position = after(scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0]), END)
+    order = []
+    while position.node == Node.BID:
+        order.append(position.seat)
+        position = after(position, DONE)
+    assert order == [2, 3, 1, 0]
+
+
+@pytest.mark.parametrize("active", [0, 1])
+@pytest.mark.parametrize(
+    ("city", "first", "second", "first_wins"),
+    [
+        ("Istanbul", "Iron", "Iron", True),  # equal values: the earlier bidder
+        ("Istanbul", "Iron", "Gold", False),
+        ("Istanbul", "Gold", "Iron", True),
+        ("Istanbul", "Physicist", "2 Gold", False),  # 5 against 3 + 3
+        ("Karachi", "Iron", "Gold", False),  # the number of its trait is no bonus
+    ],
+)
+def test_the_highest_bid_wins(active: int, city: str, first: str, second: str, first_wins: bool) -> None:
+    """4.2: whatever the numbers of the seats. Of equal parsecs the active player bids first; each bids all it has."""
+    seats = [Seat(city, deck=first), Seat(hand=second)][:: 1 - 2 * active]
+    position = after(scenario(*seats, active=active, crossed=[1, 0, 0, 0, 0, 0, 0]), END)
+    while position.node == Node.BID:
+        position = position.apply(min(position.legal_actions()))
+    assert (position.node, position.seat) == (Node.TITAN, active if first_wins else 1 - active)
+
+
+@pytest.mark.parametrize("titans", ["Heist, Swarm", "Heist", ""])
 def test_the_last_titans(titans: str) -> None:
     """4.2: as many as there are; without any there are no bids, but the token goes and the Race phase begins."""
     seats = Seat(hand="Iron", deck="5 Iron"), Seat(hand="2 Iron")
@@ -338,7 +369,10 @@ def test_the_last_titans(titans: str) -> None:
     assert 1 not in tokens(position)
     if titans:
         position = after(position, "pick Iron", DONE, DONE)
+    if titans == "Heist, Swarm":
         assert (position.node, position.seat) == (Node.TITAN, 0) and legal(position) == {"pick Heist", "pick Swarm"}
+    elif titans:  # the only one is taken unasked
+        assert (position.node, position.seat) == (Node.ACTION, 1) and cards(position, "hand") == "4 Iron, Heist"
     else:
         assert (position.node, position.seat) == (Node.ACTION, 1) and numbers(position, "race") == (1,)
 
