@@ -26,7 +26,7 @@ from kepler_envs.games.race_to_kepler.effects import (
     Resource,
     Source,
 )
-from kepler_envs.games.race_to_kepler.state import Node
+from kepler_envs.games.race_to_kepler.state import EndReason, Node
 from tests.games.race_to_kepler.card_file import card, default_data, write_file
 from tests.games.race_to_kepler.scenario import (
     DONE,
@@ -350,6 +350,15 @@ def test_trait_win_bid_can_win_the_game() -> None:
     seats = Seat("Karachi", hand="Iron", deck="5 Iron", parsecs=17), Seat(hand="2 Iron")
     position = after(scenario(*seats, crossed=[0, 0, 0, 0, 0, 0, 1]), END, "pick Iron", DONE, DONE, DONE)
     assert position.over and position.state["winner"] == 1 and not position.state["titan_row"].any()
+
+
+def test_an_arrival_in_the_last_turn_of_the_last_round_wins() -> None:
+    """R26: the game has ended, so the round is not completed and nothing is halved."""
+    seats = Seat(hand="2 Iron"), Seat("Karachi", hand="Iron", deck="5 Iron", parsecs=17)
+    start = scenario(*seats, active=1, rounds=39, crossed=[0, 0, 0, 0, 0, 0, 1])
+    position = after(start, END, "pick Iron", DONE, DONE, DONE)
+    assert EndReason(int(position.state["end_reason"])) == EndReason.KEPLER and position.state["winner"] == 2
+    assert position.results()[2].tolist() == [-1, 1]
 
 
 def test_trait_hand_size() -> None:

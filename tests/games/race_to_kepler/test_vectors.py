@@ -322,6 +322,19 @@ def test_a_token_is_crossed_by_entering_its_space() -> None:
     assert moved.state["crossed"].tolist() == [0, 0, 1, 0, 0, 0, 0]
 
 
+def test_tokens_crossed_count_for_one_turn() -> None:
+    """R9: of two tokens crossed the further one stays, and whoever plays next has not crossed it.
+
+    The decisions of the encounter are none of the next turn.
+    """
+    seats = [Seat(hand="Iron", deck="5 Iron", parsecs=4), Seat(hand="Iron", deck="5 Iron")]
+    begun = after(scenario(*seats, crossed=[1, 1, 0, 0, 0, 0, 0]), END, DONE, DONE)
+    assert (begun.node, begun.seat) == (Node.ACTION, 1) and tokens(begun)[0] == 3
+    assert begun.state["decisions"] == begun.state["decisions_before"] == 3
+    following = after(begun, END)
+    assert (following.node, following.seat) == (Node.ACTION, 0) and tokens(following)[0] == 3
+
+
 def test_a_bid_is_a_set() -> None:
     """4.2: kinds come in ascending order."""
     seats = Seat(hand="Iron", deck="Gold, 3 Iron, Jeweler"), Seat(hand="2 Iron")
@@ -384,6 +397,22 @@ def test_a_card_ejected_from_hand_or_discard_pile_was_its_owners(zone: str) -> N
     seat.discard = "Amplify" if zone == "discard" else ""
     position = after(scenario(seat, energy=9), OP_4, "pick Amplify", "pick Iron")
     assert numbers(position, "energy") == (2 + 1 + 1,) and parsecs(position) == [4, 0]
+
+
+@pytest.mark.parametrize("reward_mode", ["win", "rank"])
+@pytest.mark.parametrize("first", [0, 2])
+def test_the_round_cap(first: int, reward_mode: str) -> None:
+    """7.1, 7.3: the last round ends when the first player is to move again. Returns are half of those by rank."""
+    config = GAME.configure(3, max_rounds=7, reward_mode=reward_mode)
+    seats = [Seat(hand="Iron", deck="5 Iron", parsecs=place) for place in (5, 2, 2)]
+    start = scenario(*seats, config=config, first=first, active=(first + 1) % 3, rounds=6)
+    last_turn = after(start, END)
+    assert not last_turn.over and numbers(last_turn, "active", "rounds") == ((first + 2) % 3, 6)
+    ended = after(last_turn, END)
+    assert ended.over and numbers(ended, "rounds", "winner") == (7, 0)
+    assert EndReason(int(ended.state["end_reason"])) == EndReason.ROUNDS
+    assert ended.results()[0].tolist() == [1, 2, 2]
+    assert ended.results()[2].tolist() == [1 / 2, -1 / 4, -1 / 4]
 
 
 def test_shaping_compares_parsecs_with_the_mean_of_the_others() -> None:
