@@ -328,6 +328,13 @@ def test_trait_supply_airlock() -> None:
     assert after(swarm, "play Astronomer", "pick Iron").state["energy"] == 6
 
 
+def test_cards_to_the_airlock_from_elsewhere_are_none_of_the_supply(tmp_path: Path) -> None:
+    """R17: a card that goes to the airlock from elsewhere is none of the supply's."""
+    config = probe(tmp_path, [["move", "hand", "iron", 0, "must", 1, "airlock"]])
+    position = after(scenario(Seat("Lagos", hand="Probe, Mafia, Iron"), config=config), "play Probe")
+    assert cards(position, "airlock", None) == "Iron" and position.state["energy"] == 0
+
+
 def test_trait_all_ops() -> None:
     """Seoul: once, as soon as the fourth operation is used; the parsecs are in vector T15."""
     start = scenario(Seat("Seoul", hand="Iron"), energy=10)
@@ -335,6 +342,13 @@ def test_trait_all_ops() -> None:
     assert parsecs(position)[0] == 2 and position.state["all_ops"] == 0
     done = after(position, OP_1)
     assert parsecs(done)[0] == 6 and done.state["all_ops"] == 1
+
+
+def test_all_operations_of_another_city_fire_nothing() -> None:
+    """Johannesburg's first operation brings money, and its trait is for the start of a turn."""
+    start = scenario(Seat("Johannesburg", hand="Iron"), energy=21)
+    done = after(start, OP_1, OP_2, OP_3, OP_4)
+    assert parsecs(done)[0] == 9 and done.state["money"] == 1 and done.state["all_ops"] == 0
 
 
 def test_trait_win_bid() -> None:

@@ -314,6 +314,52 @@ def test_a_turn_begins_with_nothing_of_the_last_one() -> None:
     assert not begun.state["department"].any() and not begun.state["op_used"].any()
 
 
+def test_what_is_played_is_counted() -> None:
+    """3.1: Iron and Gold, Gold alone, crew, titans, and the departments of both; Mafia is none of them."""
+    position = scenario(Seat(hand="Iron, Gold, Mafia, Jeweler, Excavation"))
+    for name, counted, departments in (
+        ("Iron", (1, 0, 0, 0), [0, 0, 0, 0]),
+        ("Gold", (2, 1, 0, 0), [0, 0, 0, 0]),
+        ("Mafia", (2, 1, 0, 0), [0, 0, 0, 0]),
+        ("Jeweler", (2, 1, 1, 0), [0, 0, 0, 1]),  # a smuggler
+        ("Excavation", (2, 1, 1, 1), [0, 0, 1, 1]),  # a miner
+    ):
+        position = after(position, f"play {name}")
+        assert numbers(position, "resource_played", "gold_played", "crew_played", "titan_played") == counted
+        assert position.state["department"].tolist() == departments
+
+
+def test_the_last_gold() -> None:
+    """R3: it can be acquired, and then there is none."""
+    start = scenario(Seat(hand="Iron"), money=6, market=2, gold_pile=1)
+    bought = after(start, "acquire Gold")
+    assert numbers(bought, "gold_pile", "money", "market", "market_taken") == (0, 3, 1, 1)
+    assert legal(bought) == {"play Iron", "play Gold", END}
+
+
+def test_the_last_crew_card() -> None:
+    """R3: it comes to the supply, and then the supply is no longer refilled."""
+    start = scenario(Seat(hand="Iron"), supply="5 Fencing", crew_deck="Jeweler", money=4, market=2)
+    bought = after(start, "acquire Fencing")
+    assert cards(bought, "supply", None) == "4 Fencing, Jeweler" and numbers(bought, "crew_deck_size") == (0,)
+    bought = after(bought, "acquire Fencing")
+    assert cards(bought, "supply", None) == "3 Fencing, Jeweler" and numbers(bought, "supply_size") == (4,)
+
+
+@pytest.mark.parametrize(("city", "hand_size"), [("Karachi", 5), ("Shanghai", 6), ("Lima", 5), ("Bangkok", 5)])
+def test_the_number_of_a_trait_is_for_its_own_hook(city: str, hand_size: int) -> None:
+    """3.2: only Bangkok's is off every price, only Shanghai's makes the hand larger."""
+    price = 1 if city == "Bangkok" else 2
+    seat = Seat(city, hand="Iron", deck="9 Iron")
+    start = scenario(seat, supply="Astronomer", money=price)
+    assert "acquire Gold" not in legal(start)
+    bought = after(start, "acquire Astronomer")
+    assert numbers(bought, "money") == (0,)
+    assert after(bought, END).state["player"][0]["hand_size"] == hand_size
+    poor = scenario(seat, supply="Astronomer", money=price - 1)
+    assert "acquire Astronomer" not in legal(poor)
+
+
 def test_a_token_is_crossed_by_entering_its_space() -> None:
     """3.1: not by leaving a space whose token a player has left there."""
     moved = after(scenario(Seat(hand="Iron", parsecs=3), energy=2), OP_4)
