@@ -96,6 +96,10 @@ CASES = [
          "Probe, Mafia, 3 Iron", expect={"energy": 2, "airlock": "2 Iron"}),
     Case("counter value", [["move", "hand", "gold", 0, "must", 2, "eject"], ["gain", "energy", 1, "value"]],
          "Probe, Mafia, 2 Gold", expect={"energy": 6}),
+    Case("counter value of the last move alone",
+         [["move", "hand", "iron", 0, "must", 1, "eject"], ["move", "hand", "gold", 0, "must", 1, "eject"],
+          ["gain", "energy", 1, "value"]],
+         "Probe, Mafia, Iron, Gold", expect={"energy": 3, "airlock": "Iron, Gold"}),
     Case("counter from_own: hand", EMPTY, "Probe, Mafia, Astronomer",
          on_eject=[["if", "from_own", 1, [["gain", "energy", 5]]]],
          play="Astronomer", decisions=("pick Probe",), expect={"energy": 6}),
@@ -143,12 +147,18 @@ CASES = [
          expect={"play": "", "airlock": "Probe", "ejected": 0}),
     Case("source look", [["look", 2], ["move", "look", "any", 0, "must", 1, "hand"]], seat={"top": "Gold, Iron, Mafia"},
          decisions=("pick Iron",), expect={"hand": "Iron, Mafia", "top": "Gold, Mafia", "look_size": 0}),
+    Case("look at fewer cards", [["look", 3], ["move", "look", "any", 0, "all", 99, "hand"]], seat={"top": "Gold"},
+         expect={"hand": "Gold, Mafia", "look_size": 0}),
     Case("source deck", [["move", "deck", "any", 0, "must", 2, "eject"]], seat={"top": "Gold, Iron"},
          expect={"airlock": "Iron, Gold", "ejected": 2}),
+    Case("source deck with fewer cards", [["move", "deck", "any", 0, "must", 3, "eject"]],
+         seat={"top": "Gold", "discard": "Iron"}, expect={"airlock": "Iron, Gold", "ejected": 2}),
     Case("source goldpile", [["move", "goldpile", "any", 0, "must", 3, "hand"]], table={"gold_pile": 2},
          expect={"hand": "2 Gold, Mafia", "gold_pile": 0}),
     Case("source titandeck", [["move", "titandeck", "any", 0, "must", 1, "hand"]], table={"titans": "Heist"},
          expect={"hand": "Mafia, Heist", "titan_deck_size": 0}),
+    Case("source titandeck without titans", [["move", "titandeck", "any", 0, "must", 1, "hand"]], table={"titans": ""},
+         expect={"hand": "Mafia", "titan_deck_size": 0}),
     Case("source self_discard", EMPTY, "Probe, Mafia, Machinist", play="Machinist", decisions=("pick Probe",),
          on_discard=[["move", "self_discard", "any", 0, "must", 1, "hand"]],
          expect={"hand": "Mafia, Probe", "discarded": 1}),
@@ -160,6 +170,8 @@ CASES = [
          expect={"airlock": "", "node": Node.ACTION}),
     Case("mode may, once begun, goes on", [["move", "hand", "any", 0, "may", 2, "eject"]], "Probe, Mafia, Iron, Gold",
          decisions=("pick Iron",), expect={"legal": {"pick Gold", "pick Mafia"}}),
+    Case("mode may takes all there is", [["move", "hand", "iron", 0, "may", 2, "eject"]], "Probe, Mafia, 2 Iron",
+         decisions=("pick Iron",), expect={"hand": "Mafia", "airlock": "2 Iron"}),
     Case("mode may declined",
          [["move", "hand", "any", 0, "may", 2, "eject"], ["if", "moved", 1, [["gain", "energy", 9]]]],
          "Probe, Mafia, Iron, Gold", decisions=(DONE,), expect={"energy": 0, "airlock": ""}),
@@ -221,6 +233,34 @@ def found(position: Snapshot, what: str) -> Any:
     return position.state[what].tolist()
 
 
+MAY_TWO = {
+    # source: where one card lies, and where two lie
+    "hand": ({"hand": "Iron"}, {"hand": "2 Iron"}),
+    "discard": ({"discard": "Iron"}, {"discard": "2 Iron"}),
+    "hand_discard": ({"discard": "Iron"}, {"hand": "Iron", "discard": "Iron"}),
+    "supply": ({"supply": "Iron"}, {"supply": "2 Iron"}),
+    "airlock": ({"airlock": "Iron"}, {"airlock": "2 Iron"}),
+    "play": ({"play": "Iron"}, {"play": "2 Iron"}),
+    "look": ({"top": "Iron, Gold"}, {"top": "2 Iron"}),
+}
+
+
+@pytest.mark.parametrize("source", MAY_TWO)
+def test_all_or_nothing_counts_the_cards_at_the_source(source: str, tmp_path: Path) -> None:
+    """3.4: who may move two Iron is asked where two lie, and not where one does."""
+    look = [["look", 2]] if source == "look" else []
+    config = probe(tmp_path, [*look, ["move", source, "iron", 0, "may", 2, "airlock"]])
+    for zones, node in zip(MAY_TWO[source], (Node.ACTION, Node.MOVE), strict=True):
+        table = {name: words for name, words in zones.items() if name in ("supply", "airlock")}
+        own = {name: words for name, words in zones.items() if name not in table}
+        own["hand"] = ", ".join(["Probe, Mafia", *filter(None, [own.get("hand")])])
+        position = after(scenario(Seat(**own), config=config, **table), "play Probe")
+        assert position.node == node
+    assert legal(position) == {"pick Iron", DONE}
+    taken = after(position, "pick Iron")
+    assert (cards(taken, "airlock", None), cards(taken, "hand"), cards(taken, "discard")) == ("2 Iron", "Mafia", "")
+
+
 # ---------------------------------------------------------------- order, the stack, limits
 
 
@@ -234,6 +274,14 @@ def test_own_trigger_first_then_the_trait_then_the_move_goes_on(tmp_path: Path) 
     second = after(asked, OPT_1)
     assert second.node == Node.CHOICE and second.state["energy"] == 1 and second.state["airlock"].sum() == 2
     assert after(second, OPT_1).state["energy"] == 2
+
+
+def test_a_repeated_card_that_is_not_in_play_cannot_eject_itself() -> None:
+    """R23: Fencing repeated from the supply; from the play area it can."""
+    supply = after(scenario(Seat(hand="Mimicry, Iron"), supply="Fencing"), "play Mimicry")
+    assert supply.node == Node.ACTION and cards(supply, "supply", None) == "Fencing"
+    play = after(scenario(Seat(hand="Cloning, Iron", play="Fencing")), "play Cloning")
+    assert legal(play) == {"pick Fencing", DONE}
 
 
 def test_a_full_stack_drops_what_comes_on_top(tmp_path: Path) -> None:
