@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kepler_envs.engine.game import TERMINATED, Configuration
+from kepler_envs.engine.seeds import mix
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.race_to_kepler.actions import END_TURN
-from kepler_envs.games.race_to_kepler.state import FIRST_CREW, EndReason, Node
+from kepler_envs.games.race_to_kepler.state import FIRST_CREW, FIRST_TITAN, EndReason, Node
 from tests.choosing import Chooser, eager, scripted, uniform
 from tests.effort import DEEP, games_to_play
 from tests.games.race_to_kepler.invariants import EAGER, check_decision, check_invariants
-from tests.games.race_to_kepler.scenario import GAME
+from tests.games.race_to_kepler.scenario import END, GAME, NAMES, OP_4, Seat, after, scenario
 from tests.scenario import checked_game
 
 PLAYER_COUNTS = range(2, 5)
@@ -125,3 +126,20 @@ def test_chance_is_fair() -> None:
         (5 * 0.2 * 0.8 * 5 / 9) ** 0.5,
     )  # hypergeometric; a sixth card where the city deals one
     assert abs(gold / deals - mean) < 5 * deviation / deals**0.5 + 0.05
+
+
+def test_titans_are_drawn_fairly() -> None:
+    """C5, C6: each titan of the deck is as likely in the row, and won by Karachi's last operation."""
+    deals, titans = games_to_play(400), NAMES[FIRST_TITAN:]
+    row, won = np.zeros(len(titans), int), np.zeros(len(titans), int)
+    crossed = scenario(Seat(hand="Iron", deck="5 Iron"), Seat(hand="2 Iron"), crossed=[1, 0, 0, 0, 0, 0, 0])
+    karachi = scenario(Seat("Karachi", hand="Iron", deck="5 Iron"), Seat(hand="2 Iron"), energy=10)
+    for seed in range(deals):
+        for start in (crossed, karachi):
+            start.state["rng"] = mix(seed)
+        row += after(crossed, END).state["titan_row"]
+        won += after(karachi, OP_4).state["player"][0]["hand"][FIRST_TITAN:]
+    for drawn in (row, won):
+        expected = drawn.sum() / len(titans)
+        assert drawn.sum() == deals * (3 if drawn is row else 1)
+        assert ((drawn - expected) ** 2 / expected).sum() < 45, dict(zip(titans, drawn, strict=True))
