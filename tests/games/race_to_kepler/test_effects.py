@@ -301,6 +301,24 @@ def test_the_known_top_of_a_deck_is_limited(tmp_path: Path) -> None:
     assert cards(position, "hand") == "4 Iron, Mafia" and position.state["player"][0]["known_size"] == 16
 
 
+def test_a_card_put_on_the_deck_unseen_may_be_any_of_the_hand(tmp_path: Path) -> None:
+    """R20: everybody saw the Gold gained, until any card of the hand may have gone on the deck.
+
+    Only its owner knows the card there, also when it is drawn again.
+    """
+    gain, put = ["move", "goldpile", "any", 0, "must", 1, "hand"], ["move", "hand", "any", 0, "must", 1, "decktop"]
+    config = probe(tmp_path, [gain, put])
+    shown, following = config.observation["cards.shown"], config.observation["players.next"]
+    seats = Seat(hand="Probe, Mafia, Iron", deck="9 Iron"), Seat(hand="Iron")
+    asked = after(scenario(*seats, config=config), "play Probe")
+    assert shown.view(asked.observe(1))[1] == 1
+    moved = after(asked, "pick Mafia")
+    assert top_cards(moved) == "Mafia"
+    assert not shown.view(moved.observe(1)).any() and not following.view(moved.observe(1)).any()
+    drawn = after(moved, END)
+    assert cards(drawn, "hand") == "4 Iron, Mafia" and not shown.view(drawn.observe(1)).any()
+
+
 def test_look_returns_what_is_left_in_its_order(tmp_path: Path) -> None:
     config = probe(tmp_path, [["look", 5], ["move", "look", "gold", 0, "upto", 1, "eject"]])
     start = scenario(Seat(hand="Probe, Mafia", top="Iron, Fencing, Gold, Broker", discard="Jeweler"), config=config)
