@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
@@ -34,9 +34,9 @@ class _Console(Console):
         drop_output()
 
 
-def drop_output() -> None:
+def drop_output(stream: TextIO | None = None) -> None:
     """Print nowhere from now on: Python would complain when it closes a pipe that nobody reads."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def make_console() -> Console:
@@ -64,8 +64,15 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], righ
     return table
 
 
-ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""The signals that ask a process to end, and that tell it of the end of its terminal, which Windows has not."""
+HANGUP = getattr(signal, "SIGHUP", None)
+"""The signal that tells a process of the end of its terminal. Windows has none."""
+ENDINGS = [number for number in (signal.SIGTERM, HANGUP) if number is not None]
+"""The signals that ask a process to end, the end of its terminal included."""
+
+
+def _heeded_endings() -> list[signal.Signals]:
+    """Those that this process does not ignore, as ``nohup`` has it do."""
+    return [number for number in ENDINGS if signal.getsignal(number) != signal.SIG_IGN]
 
 
 @contextmanager
@@ -83,7 +90,8 @@ def _handling(numbers: Iterable[signal.Signals], handle: Callable[[int, Any], No
 
 @contextmanager
 def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C (or a termination signal) sets. The second one interrupts as usual.
+    """An event that the first Ctrl-C (or termination signal, or the end of the terminal) sets. The second one
+    interrupts as usual, but a terminal ends only once, however often that is told.
 
     Args:
         message: printed when the event is set. It says what is still finished, and what a second Ctrl-C does.
@@ -92,9 +100,15 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
+    on_terminal = [stream for stream in (sys.stdout, sys.stderr) if stream is not None and stream.isatty()]
 
     def handle(number: int, frame: Any) -> None:
+        if number == HANGUP:
+            for stream in on_terminal:  # whatever is printed there now fails
+                drop_output(stream)
         if stop.is_set():
+            if number == HANGUP:
+                return
             raise KeyboardInterrupt
         stop.set()
         if isinstance(console, _Console):
@@ -102,7 +116,7 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
         with suppress(OSError):  # a full disk has no room for a log, either
             console.print(message)
 
-    with _handling((signal.SIGINT, signal.SIGTERM), handle):
+    with _handling((signal.SIGINT, *_heeded_endings()), handle):
         yield stop
 
 
@@ -123,20 +137,19 @@ def termination_interrupts() -> Iterator[None]:
             ended = True
             raise KeyboardInterrupt
 
-    heeded = [number for number in ENDINGS if signal.getsignal(number) != signal.SIG_IGN]  # nohup ignores SIGHUP
-    with _handling(heeded, handle):
+    with _handling(_heeded_endings(), handle):
         yield
 
 
 @contextmanager
 def signals_held_back() -> Iterator[None]:
-    """Processes started here get neither Ctrl-C nor a termination signal before they call
+    """Processes started here get neither Ctrl-C nor one of :data:`ENDINGS` before they call
     :func:`leave_signals_to_parent`.
 
     A terminal or a batch system sends them to all processes, and one that is still importing would die of it.
     """
     resource_tracker.ensure_running()  # or the first process starts it, and it lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *ENDINGS))
     try:
         yield
     finally:
@@ -144,7 +157,8 @@ def signals_held_back() -> Iterator[None]:
 
 
 def leave_signals_to_parent() -> None:
-    """Ignore Ctrl-C and the first termination signal in a worker, whose parent decides what they mean.
+    """Ignore Ctrl-C, the end of the terminal and the first termination signal in a worker, whose parent decides what
+    they mean.
 
     They count from now on, as do those that were held back.
     """
@@ -154,4 +168,6 @@ def leave_signals_to_parent() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, drop)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+    if HANGUP is not None:
+        signal.signal(HANGUP, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, *ENDINGS))

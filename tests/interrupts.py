@@ -1,5 +1,5 @@
-"""Ctrl-C and a termination signal at bad moments: as soon as a process exists, long before it runs our code, and in
-the middle of compiled code."""
+"""Ctrl-C, a termination signal and the end of the terminal at bad moments: as soon as a process exists, long before it
+runs our code, and in the middle of compiled code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ import pytest
 
 @contextmanager
 def interrupted_children() -> Iterator[set[int]]:
-    """Send SIGINT and SIGTERM to every process that this one starts, as soon as it is there. Yields the processes."""
+    """Send SIGINT, SIGTERM and SIGHUP to every process that this one starts, as soon as it is there.
+
+    Yields the processes.
+    """
     old = {child.pid for child in multiprocessing.active_children()}
     done: set[int] = set()
     over = threading.Event()
@@ -27,6 +30,7 @@ def interrupted_children() -> Iterator[set[int]]:
                 if child.pid is not None and child.pid not in old | done:
                     os.kill(child.pid, signal.SIGINT)
                     os.kill(child.pid, signal.SIGTERM)
+                    os.kill(child.pid, signal.SIGHUP)
                     done.add(child.pid)
             time.sleep(0.001)
 

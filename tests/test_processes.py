@@ -62,6 +62,14 @@ def test_the_first_termination_signal_is_the_parents_business():
         waiting.result()
 
 
+def test_the_end_of_the_terminal_is_the_parents_business():
+    with fresh_processes(1) as pool:
+        worker = pool.submit(os.getpid).result()
+        os.kill(worker, signal.SIGHUP)
+        os.kill(worker, signal.SIGHUP)
+        assert pool.submit(pow, 2, 10).result() == 1024
+
+
 PARENT = """
 import os, time
 from kepler_envs.processes import fresh_processes

@@ -1,7 +1,9 @@
-"""Output that nobody reads any more."""
+"""Output that nobody reads any more, and the end of a terminal."""
 
 from __future__ import annotations
 
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,7 @@ from pathlib import Path
 from agents.ending import plain_ending
 from kepler_envs.terminal import make_console, stop_on_signals
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where nohup runs the tests
 console = make_console()
 with plain_ending(), stop_on_signals(console, "finishing what is under way") as stop:
     for name in sys.argv[2:]:
@@ -37,7 +40,7 @@ def ended(*arguments: str | Path) -> tuple[int, bytes]:
     return program.returncode, said
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_what_is_under_way_is_finished_though_ctrl_c_ended_the_reader_too(name, tmp_path):
     """As in ``python -m agents.train ... | tee log``: Ctrl-C goes to both programs."""
     assert ended(tmp_path / "file", name) == (130, b"")
@@ -47,3 +50,46 @@ def test_what_is_under_way_is_finished_though_ctrl_c_ended_the_reader_too(name, 
 def test_without_a_reader_a_command_that_was_not_stopped_ends_like_any_program(tmp_path):
     assert ended(tmp_path / "file") == (141, b"")
     assert not (tmp_path / "file").exists()
+
+
+HUNG_UP = """
+import signal, sys, time
+from pathlib import Path
+from agents.ending import plain_ending
+from kepler_envs.terminal import make_console, stop_on_signals
+
+signal.signal(signal.SIGHUP, getattr(signal, sys.argv[2]))
+console = make_console()
+with plain_ending(), stop_on_signals(console, "finishing what is under way") as stop:
+    print("begun", flush=True)
+    end = time.monotonic() + float(sys.argv[3])
+    while not stop.is_set() and time.monotonic() < end:
+        time.sleep(0.01)
+    if stop.is_set():
+        signal.raise_signal(signal.SIGHUP)  # shell and system tell it, each of them
+        console.print("the last line of a log")
+        print("an error", file=sys.stderr, flush=True)
+    Path(sys.argv[1]).write_text(f"stopped: {stop.is_set()}")
+sys.exit(130)
+"""
+
+
+def after_its_terminal(file: Path, hangup: str, seconds: int) -> int:
+    """Run the program in a terminal of its own, and close that once it has begun. Returns its exit code."""
+    program, terminal = pty.fork()
+    if program == 0:
+        os.execv(sys.executable, [sys.executable, "-c", HUNG_UP, str(file), hangup, str(seconds)])
+    while not os.read(terminal, 1000).endswith(b"\n"):
+        pass
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+
+
+def test_what_is_under_way_is_finished_though_the_terminal_is_closed(tmp_path):
+    assert after_its_terminal(tmp_path / "file", "SIG_DFL", 60) == 130
+    assert (tmp_path / "file").read_text() == "stopped: True"
+
+
+def test_after_nohup_the_end_of_the_terminal_stops_nothing(tmp_path):
+    assert after_its_terminal(tmp_path / "file", "SIG_IGN", 1) == 130
+    assert (tmp_path / "file").read_text() == "stopped: False"
