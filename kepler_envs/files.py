@@ -35,7 +35,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file by one with this content, or leave it as it is. A missing folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{secrets.token_urlsafe(6)}{UNFINISHED}")
+    new = path.with_name(f".{secrets.token_urlsafe(6)}{UNFINISHED}")  # short, however long the other name is
     try:
         with new.open("xb") as file:
             file.write(content)
@@ -54,6 +54,8 @@ def check_writable(path: Path) -> None:
     """Raise OSError unless a file could be written there, before long work rather than after it. Nothing is left."""
     folder = next(parent for parent in path.absolute().parents if parent.exists())
     try:
+        with suppress(FileNotFoundError):
+            path.lstat()  # fails if the name is too long
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:

@@ -20,7 +20,16 @@ from agents.run import train
 from agents.settings import TrainConfig
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli import main
-from kepler_envs.files import ABANDONED, LOCK, TURN, alone_in, in_turn, who_else_writes, write_atomically
+from kepler_envs.files import (
+    ABANDONED,
+    LOCK,
+    TURN,
+    alone_in,
+    check_writable,
+    in_turn,
+    who_else_writes,
+    write_atomically,
+)
 
 REFUSAL = RuntimeError("taken")
 TAKES_AND_DIES = """
@@ -126,6 +135,19 @@ def test_only_the_group_of_one_user_may_write(group, members, reason, monkeypatc
     found = SimpleNamespace(st_uid=os.getuid(), st_gid=70, st_mode=0o100664)
     assert who_else_writes(found) == reason
     assert who_else_writes(SimpleNamespace(**{**vars(found), "st_mode": 0o100644})) == ""
+
+
+@pytest.mark.parametrize("letters", [255, 256])
+def test_what_can_be_written_is_known_before(letters, tmp_path):
+    """A name has at most 255 bytes: the file that is still being written must not need more."""
+    path = tmp_path / ("a" * letters)
+    if letters > 255:
+        with pytest.raises(OSError, match="File name too long"):
+            check_writable(path)
+        return
+    check_writable(path)
+    write_atomically(path, b"all of it")
+    assert path.read_bytes() == b"all of it" and list(tmp_path.iterdir()) == [path]
 
 
 # ---------------------------------------------------------------- who uses them
