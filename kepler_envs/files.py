@@ -6,6 +6,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Collection, Iterator
@@ -48,6 +49,18 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         new.unlink(missing_ok=True)
         raise
+
+
+def open_closed_streams() -> None:
+    """Open what was closed of standard input, output and error (``>&-``), with nothing behind it.
+
+    Otherwise the next files would get their numbers, and with them what compiled code and other processes print.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(nothing, True)
+            setattr(sys, name, os.fdopen(nothing, mode, encoding="utf-8"))
 
 
 def check_writable(path: Path) -> None:

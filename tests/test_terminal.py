@@ -1,4 +1,4 @@
-"""Output that nobody reads any more, and the end of a terminal."""
+"""Output that nobody reads any more, the end of a terminal, and streams that were closed before."""
 
 from __future__ import annotations
 
@@ -93,3 +93,39 @@ def test_what_is_under_way_is_finished_though_the_terminal_is_closed(tmp_path):
 def test_after_nohup_the_end_of_the_terminal_stops_nothing(tmp_path):
     assert after_its_terminal(tmp_path / "file", "SIG_IGN", 1) == 130
     assert (tmp_path / "file").read_text() == "stopped: False"
+
+
+GAME = ["kitten_adventurers", "--players", "2", "--option", "quest_size=1", "--seed", "3"]
+PRINTS = """
+import os
+
+class First:
+    def __init__(self, config):
+        os.write(1, b"as native code prints")
+
+    def start(self, rows, seeds): ...
+
+    def act(self, decisions):
+        return decisions.action_mask.argmax(axis=1)
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["kepler_envs", "--help"],
+        ["kepler_envs", "play", *GAME, "--save", "played.jsonl"],
+        ["kepler_envs", "watch", *GAME, "--agents", "python:prints.py:First", "--save", "watched.jsonl"],
+        ["agents.train", "--help"],
+    ],
+    ids=["help", "play", "a bot that prints", "agents"],
+)
+def test_closed_streams_are_like_no_input_and_output_that_nobody_reads(command, tmp_path):
+    """The next file that is opened has the number of the closed one, and would get what others print there."""
+    (tmp_path / "prints.py").write_text(PRINTS)
+    asked = ["sh", "-c", 'exec "$@" <&- >&-', "sh", sys.executable, "-m", *command]
+    folders = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    program = subprocess.run(asked, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **folders})
+    assert (program.returncode, program.stderr) == (0, "")
+    saved = [name for name in command if name.endswith(".jsonl")]
+    assert [path.name for path in tmp_path.glob("*.jsonl")] == saved

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from kepler_envs.files import open_closed_streams
 from kepler_envs.revision import VERSION
 
 LIBRARIES = ("tyro", "rich")
@@ -22,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 1: a replay does not verify. 2: something asked for is not possible; one line on stderr says what.
     130: interrupted. 141: nobody reads the output any more.
     """
+    open_closed_streams()
     if list(sys.argv[1:] if argv is None else argv) == ["--version"]:
         print(f"kepler-envs {VERSION} (Python {platform.python_version()}, numba {version('numba')})")
         return 0
