@@ -33,16 +33,22 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a disk that is full or fails: what was written before is there, and the same command may go on later."""
 
 
+def without_links(path: Path) -> Path:
+    """What a path stands for. Links that go in circles stay, where ``Path.resolve`` may raise RuntimeError."""
+    return Path(os.path.realpath(path))
+
+
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file by one with this content, or leave it as it is. A missing folder is made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{secrets.token_urlsafe(6)}{UNFINISHED}")  # short, however long the other name is
+    """Replace a file by one with this content, or leave it as it is. A missing folder is made. A link stays one."""
+    target = without_links(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = target.with_name(f".{secrets.token_urlsafe(6)}{UNFINISHED}")  # short, however long the other name is
     try:
         with new.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(new, path)
+        os.replace(new, target)
     except OSError as error:  # of a full disk it does not say which file it was
         new.unlink(missing_ok=True)
         raise OSError(error.errno, error.strerror, str(path)) from error
@@ -65,7 +71,7 @@ def open_closed_streams() -> None:
 
 def check_writable(path: Path) -> None:
     """Raise OSError unless a file could be written there, before long work rather than after it. Nothing is left."""
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    folder = next(parent for parent in without_links(path).parents if parent.exists())
     try:
         with suppress(FileNotFoundError):
             path.lstat()  # fails if the name is too long

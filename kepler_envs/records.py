@@ -9,7 +9,7 @@ from dataclasses import MISSING, astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from kepler_envs.files import in_turn, write_atomically
+from kepler_envs.files import in_turn, without_links, write_atomically
 from kepler_envs.revision import VERSION
 
 KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "bool": lambda text: text == "True"}
@@ -99,7 +99,7 @@ def write_lines(
 
     The record stays sorted. Several processes may write to it.
     """
-    with in_turn(path.parent):
+    with in_turn(without_links(path).parent):
         kept = [line for line in read_lines(path, kind) if not gone(line)]
         lines = {line.key: line for line in [*kept, *new]}
         write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))

@@ -150,6 +150,19 @@ def test_what_can_be_written_is_known_before(letters, tmp_path):
     assert path.read_bytes() == b"all of it" and list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_is_written_through_a_link_is_where_it_points(is_there, tmp_path):
+    target, link = tmp_path / "storage" / "results.csv", tmp_path / "results.csv"
+    target.parent.mkdir()
+    if is_there:
+        target.write_bytes(b"before")
+    link.symlink_to(target)
+    check_writable(link)
+    write_atomically(link, b"all of it")
+    assert link.is_symlink() and target.read_bytes() == b"all of it"
+    assert list(target.parent.iterdir()) == [target]
+
+
 # ---------------------------------------------------------------- who uses them
 
 

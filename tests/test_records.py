@@ -67,13 +67,19 @@ def test_an_empty_file_is_a_record_without_lines(tmp_path):
 
 
 def test_several_processes_write_to_one_record(tmp_path):
-    path, each = tmp_path / "heights.csv", 50
+    """One of them through a link in another folder."""
+    path, each, link = tmp_path / "heights.csv", 50, tmp_path / "other" / "link.csv"
+    link.parent.mkdir()
+    link.symlink_to(path)
     command = (
         "import pathlib, sys; from kepler_envs.records import write_lines; from tests.test_records import Height\n"
         f"for number in range({each}):\n"
         "  write_lines(pathlib.Path(sys.argv[1]), [Height(sys.argv[2] + str(number), number)], Height)"
     )
-    writers = [subprocess.Popen([sys.executable, "-c", command, str(path), name], cwd=ROOT) for name in "ab"]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", command, str(file), name], cwd=ROOT)
+        for file, name in ((path, "a"), (link, "b"))
+    ]
     assert [writer.wait() for writer in writers] == [0, 0]
     lines = read_lines(path, Height)
     assert len(lines) == 2 * each and {line.release for line in lines} == {VERSION}
