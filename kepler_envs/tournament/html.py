@@ -40,8 +40,8 @@ NAME_LETTERS = 22
 STYLE = """
 :root { color-scheme: light dark; --back: #fcfcfd; --card: #ffffff; --text: #1c2230; --faint: #667085; --line: #e2e6ee;
   --accent: #2f6fde; --good: 46 160 67; --bad: 214 73 51; }
-@media (prefers-color-scheme: dark) { :root { --back: #12151c; --card: #1a1f29; --text: #e4e8f0; --faint: #96a0b3;
-  --line: #2d3442; --accent: #7ba7ff; --good: 63 185 80; --bad: 248 102 82; } }
+@media screen and (prefers-color-scheme: dark) { :root { --back: #12151c; --card: #1a1f29; --text: #e4e8f0;
+  --faint: #96a0b3; --line: #2d3442; --accent: #7ba7ff; --good: 63 185 80; --bad: 248 102 82; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 68rem; padding: 2rem 1.25rem 4rem; background: var(--back); color: var(--text);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
@@ -77,6 +77,11 @@ figure { margin: 0 0 2rem; } figure:last-child { margin-bottom: 0; }
   svg.plot { width: 40rem; max-width: none; } .frame svg { width: 48rem; } }
 button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line);
   border-radius: 8px; padding: .2rem .8rem; cursor: pointer; }
+@media print { /* paper cannot be scrolled */
+  body { padding-bottom: 0; } section:last-child { margin-bottom: 0; }
+  .wide, .frame { overflow: visible; } table { font-size: .8rem; } td { print-color-adjust: exact; }
+  th, td, tbody th { white-space: normal; padding: .3rem .4rem; }
+  svg.plot, .frame svg { width: 100%; } h2 { break-after: avoid; } tr, figure, svg { break-inside: avoid; } }
 """
 
 SCRIPT = """

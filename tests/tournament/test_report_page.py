@@ -257,6 +257,21 @@ def test_nothing_is_cut_off_on_a_phone(folder):
             assert reach + box.bounding_box()["width"] >= width - 2
 
 
+def test_it_is_printed_whole_and_dark_on_white(folder):
+    """Browsers leave grounds out, and what is printed cannot be scrolled."""
+    with chromium() as browser, page_of(browser, 700, 900, color_scheme="dark") as page:
+        page.goto((folder / PAGE).as_uri())
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.body).color") == "rgb(28, 34, 48)"
+        assert page.evaluate(STICKING_OUT) == []
+        boxes = page.locator(".wide, .frame.shown").evaluate_all(
+            "boxes => boxes.map((box) => [box.scrollWidth - box.clientWidth, getComputedStyle(box).overflowX])"
+        )
+        assert len(boxes) > 8 and all(box == [0, "visible"] for box in boxes)
+        coloured = page.locator("td[style]").first
+        assert coloured.evaluate("cell => getComputedStyle(cell).printColorAdjust") == "exact", "it tells something"
+
+
 STOPS = """
 () => [...document.querySelectorAll('.wide, .frame')].filter((box) => box.clientWidth)
   .map((box) => [box.scrollWidth > box.clientWidth, box.tabIndex])

@@ -143,6 +143,30 @@ def test_a_page_from_disk_is_scrubbed_to_its_end(tmp_path: Path, capsys: pytest.
         assert asked == [(tmp_path / "game.html").as_uri()]
 
 
+@pytest.mark.xdist_group("browser")
+def test_a_page_is_printed_whole_and_dark_on_white(tmp_path: Path) -> None:
+    """Browsers leave grounds out, and what is printed cannot be scrolled."""
+    (tmp_path / "game.html").write_text(replay_page(game_of_greedy("kepler_run", 2, most=5), "a game"), "utf-8")
+    with chromium() as browser, page_of(browser, 375, 800, color_scheme="dark") as page:
+        page.goto((tmp_path / "game.html").as_uri())
+        page.locator(".board svg").wait_for()
+        for theme in ("auto", "dark"):
+            assert page.get_by_role("button", name="colours").inner_text() == f"colours: {theme}"
+            page.emulate_media(media="print")
+            assert page.evaluate("getComputedStyle(document.querySelector('.prompt')).color") == LIGHT_THEME_INK
+            assert page.evaluate(SCROLLED) == []
+            page.emulate_media(media="screen")
+            page.get_by_role("button", name="colours").click()
+
+
+LIGHT_THEME_INK = "rgb(22, 27, 43)"
+SCROLLED = """
+[...document.querySelectorAll("body *:not(svg *)")].filter((box) => getComputedStyle(box).overflowX === "auto"
+  && (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)).map((box) => box.className)
+"""
+"""What has more than can be seen."""
+
+
 @slow
 def test_a_moving_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from PIL import Image
