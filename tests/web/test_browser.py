@@ -376,6 +376,22 @@ def test_nothing_sticks_out_and_words_are_readable(
                 assert page.evaluate(LOW_CONTRAST) == []
 
 
+def test_a_board_on_which_nothing_can_be_chosen_is_scrolled_with_keys(browser: Any, house: Any, base: str) -> None:
+    """While others decide on a phone, or on a page that is enlarged. Shapes that can be chosen take the focus."""
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    with page_of(browser, width=375) as page:
+        board = page.locator(".board")
+        page.goto(f"{base}/seat/{tokens[1 - table.position.seat]}")
+        board.locator("svg").wait_for()
+        for _ in range(4):  # after the three buttons of the header
+            page.keyboard.press("Tab")
+        page.keyboard.press("ArrowRight")
+        wait_until(page, lambda: board.evaluate("board => board.scrollLeft") > 0)
+        page.goto(f"{base}/seat/{tokens[table.position.seat]}")
+        board.locator(".can").first.wait_for()
+        assert board.get_attribute("tabindex") == "-1"
+
+
 SMALLEST_SCALE = 0.6
 """Of the board: its letters of 11 to 13 units are 7 to 8 pixels high then."""
 

@@ -21,8 +21,7 @@ export class Board {
     this.pick = pick;
     this.point = point;
     this.legal = new Map();
-    // to be scrolled with the keyboard where nothing in it can be reached by the Tab key
-    this.frame = make("div", { class: innerWidth < 960 ? "board large" : "board", tabindex: pick ? -1 : 0, ...(pick ? {} : { role: "region", "aria-label": "board" }) });
+    this.frame = make("div", { class: innerWidth < 960 ? "board large" : "board", tabindex: 0, role: "region", "aria-label": "board" });
     this.zoom = make("button", { type: "button", title: "fit the page, or large enough to read" }, "Zoom");
     this.zoom.onclick = () => this.frame.classList.toggle("large");
     this.menu = make("div", { class: "menu", role: "menu", hidden: true });
@@ -40,7 +39,12 @@ export class Board {
       this.frame.querySelector("svg").append(draw("g", { class: "since" }, ...boxes.map((box) => outline(box, "new", 2))));
     }
     this.legal = new Map(actions.map((action) => [action.id, action]));
-    if (!this.pick) return;
+    if (this.pick) this.markAll();
+    this.frame.tabIndex = this.first ? -1 : 0; // to be scrolled with keys where nothing in it can be reached by the Tab key
+  }
+
+  /** Shapes that touch legal actions can be chosen. */
+  markAll() {
     this.frame.querySelector("svg").setAttribute("role", "group"); // what is inside an image would be passed over
     const all = [...this.frame.querySelectorAll("[data-actions]")], around = all.map((group) => group.getBBox()); // what cannot be chosen may lie over a frame, too
     all.forEach((group, number) => {
