@@ -429,6 +429,28 @@ def test_long_names_do_not_push_the_score_out_of_sight(browser: Any, house: Any,
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+SMALLEST_LABEL = 9  # pixels
+
+
+@pytest.mark.parametrize("width", [360, 1200, 1440])
+def test_words_of_a_plot_are_large_enough_to_read(browser: Any, house: Any, base: str, width: int) -> None:
+    """And do not run into one another, nor over the edge."""
+    film = Film(registry.load_game("kitten_adventurers").configure(2), 1, ["greedy"] * 2, "a game")
+    token = house.add_film(film)
+    with page_of(browser, width=width) as page:
+        page.goto(f"{base}/film/{token}")
+        page.locator(".plot text").first.wait_for()
+        for plot in page.locator(".plot").all():
+            words = plot.locator("text").evaluate_all(
+                "words => words.map((text) => [parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a,"
+                " text.getBoundingClientRect().left, text.getBoundingClientRect().right])"
+            )
+            assert min(size for size, _, _ in words) >= SMALLEST_LABEL
+            (_, _, end), (_, start, _) = words[-1], words[-2]
+            assert end < start - 4 and plot.evaluate("plot => plot.getBoundingClientRect().left") <= words[0][1]
+            assert plot.bounding_box()["height"] < 400
+
+
 CONTRAST = """
   const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
     .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)

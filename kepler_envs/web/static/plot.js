@@ -1,7 +1,7 @@
 // Lines over the course of a game, one a seat, told apart by colour and dashes.
 import { draw, make, player, seatColour } from "./dom.js";
 
-const WIDTH = 560, HEIGHT = 170, LEFT = 40, RIGHT = 8, TOP = 10, BOTTOM = 22;
+const WIDTH = 400, HEIGHT = 180, LEFT = 40, RIGHT = 8, TOP = 28, BOTTOM = 22; // about as wide as on most screens, so that words have the size they ask for
 const DASHES = ["", "7 3", "2 3", "9 3 2 3", "12 4", "4 4", "1 2", "6 2 1 2"];
 
 /** A line in the colour and with the dashes of a seat. */
@@ -43,7 +43,7 @@ export class Plot {
       parts.push(draw("text", { x: LEFT - 5, y: y(value) + 4, "text-anchor": "end" }, `${words}`));
     }
     parts.push(draw("text", { x: WIDTH - RIGHT, y: HEIGHT - 6, "text-anchor": "end" }, `${rows.length - 1} decisions`));
-    parts.push(draw("text", { x: LEFT, y: HEIGHT - 6 }, title));
+    parts.push(draw("text", { x: 0, y: 13 }, title));
     for (let seat = 0; seat < names.length; seat++) {
       let path = "", before = null;
       rows.forEach((row, position) => {
