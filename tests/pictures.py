@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
@@ -48,6 +50,31 @@ def shapes(position: Snapshot, words: str) -> list[list[Any]]:
         elif inside:
             found[-1].append(item.shape)
     return found
+
+
+def inks(position: Snapshot, seat: int | None = None) -> Iterator[tuple[str, str, str]]:
+    """Each text of a position's drawing, its colour, and the colour of what is behind it."""
+    drawing = position.drawing(seat)
+    filled: list[Any] = []
+    for item in drawing._items:
+        shape = item.shape
+        if isinstance(shape, Text):
+            x, y = shape.x + {"start": 3, "middle": 0, "end": -3}[shape.anchor], shape.y - shape.size / 3
+            behind = (below.fill for below in reversed(filled) if covers(below, x, y))
+            yield shape.text, shape.fill, next(behind, drawing.background)
+        elif isinstance(shape, (Circle, Polygon, Rect)) and shape.fill:
+            filled.append(shape)
+
+
+def covers(shape: Circle | Polygon | Rect, x: float, y: float) -> bool:
+    """Whether a point is inside a shape."""
+    if isinstance(shape, Circle):
+        return math.hypot(x - shape.x, y - shape.y) <= shape.radius
+    if isinstance(shape, Rect):
+        return 0 <= x - shape.x <= shape.width and 0 <= y - shape.y <= shape.height
+    edges = zip(shape.points, (*shape.points[1:], shape.points[0]), strict=True)
+    right = [a + (y - b) * (c - a) / (d - b) > x for (a, b), (c, d) in edges if (b > y) != (d > y)]
+    return sum(right) % 2 == 1
 
 
 def sides(shape: Any) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 from collections import Counter
+from itertools import cycle
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,7 +20,7 @@ from kepler_envs.registry import OWN_IDS
 from kepler_envs.web.views import question
 from tests.contract.subjects import every_game
 from tests.effort import slow
-from tests.pictures import SVG, marked
+from tests.pictures import SVG, inks, marked
 
 READABLE = 4.5  # WCAG AA for text
 TOLD_APART = 3.0  # WCAG AA for what is no text
@@ -99,6 +100,25 @@ def test_words_and_seats_can_be_seen(game: Game) -> None:
     root = ElementTree.fromstring(position.drawing().svg())
     sizes = [float(text.get("font-size", root.get("font-size", 0))) for text in root.iter(SVG + "text")]
     assert min(sizes) >= SMALLEST
+
+
+@every_game
+def test_words_can_be_read_on_what_is_behind_them(game: Game) -> None:
+    """In games of greedy, on the pictures of all views in turn."""
+    if game.name not in greedy_games():
+        pytest.skip("the game has no greedy")
+    config, rows = game.configure(game.max_players), np.arange(4)
+    batch, bot = Batch(config, len(rows), seed=1), bots.load("greedy", config)
+    bot.start(rows, rows.astype(np.uint64))
+    views = cycle([None, *range(config.num_players)])
+    pale, looked_at = set(), 0
+    while not batch.episodes.any():
+        if (looked_at := looked_at + 1) % 5 == 0:
+            for words, ink, ground in inks(batch.snapshot(looked_at // 5 % len(rows)), next(views)):
+                if contrast(ink, ground) < READABLE:
+                    pale.add((words, ink, ground))
+        batch.step(bot.act(bots.protocol.TrustedDecisions(batch, rows)))
+    assert not pale
 
 
 @every_game

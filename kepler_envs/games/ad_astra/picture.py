@@ -542,8 +542,8 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
 
 # ---------------------------------------------------------------- drawing
 
-BACK, BACK_EDGE = "#27325c", "#51609a"
-TYPE_COLOURS = ("#3f8fe0", "#56b84a", "#f0c02f", "#c9703d", "#b9a6d9", "#d2466b", "#48d6c5")
+BACK, BACK_EDGE = "#262f57", "#51609a"
+TYPE_COLOURS = ("#3f8fe0", "#56b84a", "#f0c02f", "#c9703d", "#b9a6d9", "#cf4368", "#48d6c5")
 SEAT_COLOURS = ("#4f8cff", "#ff5a5a", "#ffd447", "#4fd07a", "#c2c7d6")  # by faction: blue, red, yellow, green, grey
 RED_STAR, YELLOW_STAR, WHITE_STAR = "#ff6b4a", "#ffd166", "#ffffff"
 
@@ -761,10 +761,11 @@ def _space_hint(space: int, card: CardView | None, view: View) -> str:
 
 def _draw_resource(drawing: Drawing, x: float, y: float, kind: int, count: int, view: View) -> None:
     """A resource's disc with how many there are beside it."""
-    colour = TYPE_COLOURS[kind]
+    colour = TYPE_COLOURS[kind] if count else blend(TYPE_COLOURS[kind], PANEL, 0.88)
+    letters = readable_on(colour, DARK) if count else DIM
     with drawing.group(x, y, hint=f"{count} {view.resource_names[kind]}"):
-        drawing.circle(0, 0, 9, fill=colour if count else blend(colour, PANEL, 0.7))
-        drawing.text(0, 0, view.type_keys[kind], size=11, fill=readable_on(colour, DARK), anchor="middle", bold=True)
+        drawing.circle(0, 0, 9, fill=colour)
+        drawing.text(0, 0, view.type_keys[kind], size=11, fill=letters, anchor="middle", bold=True)
         drawing.text(13, 0, str(count), size=14, fill=INK if count else DIM, bold=count > 0)
 
 

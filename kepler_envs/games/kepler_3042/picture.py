@@ -1053,11 +1053,11 @@ def _draw_technologies(drawing: Drawing, player: PlayerView, colour: str) -> Non
 
 def _draw_colony(drawing: Drawing, colony: ColonyView, view: View, slot: int | None) -> None:
     """A colony; ``slot`` is its own if its owner decides."""
-    fill = "#ffffff" if colony.kind is None else TYPE_COLOURS[colony.kind]
+    fill = INK if colony.kind is None else TYPE_COLOURS[colony.kind]
     drawing.rect(
         0, 0, 104, 72, radius=8, fill=BACKGROUND, stroke="#ffffff" if colony.terraformed else EDGE, stroke_width=1.5
     )
-    drawing.circle(18, 18, 11, fill=blend(fill, PANEL, 0.15), stroke=DARK)
+    drawing.circle(18, 18, 11, fill=fill, stroke=DARK)
     if colony.number:
         label = str(colony.number)
         drawing.text(18, 18, label, size=11, fill=readable_on(fill, DARK), anchor="middle", bold=True)

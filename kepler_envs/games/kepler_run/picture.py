@@ -612,7 +612,7 @@ def _draw_part(drawing: Drawing, x: float, y: float, width: float, part: PartVie
     """A part with its dots; a bypass in the colour of its type, faded once used."""
     colour = TYPE_COLOURS[part.kind] if part.kind < len(TYPE_COLOURS) else GOLD
     if part.used:
-        colour = blend(colour, PANEL, 0.7)
+        colour = blend(colour, PANEL, 0.9)
     letters = DIM if part.used else readable_on(colour, DARK)
     drawing.rect(x, y, width, CHIP_HEIGHT, radius=4, fill=colour)
     name = view.part_names[part.kind].removeprefix("bypass ")

@@ -500,7 +500,7 @@ def _draw_chip(
 ) -> None:  # fmt: skip
     """A small card; a hyperspeed card shows a star, and the ``value`` it stands for if it lies on a ladder."""
     x, y, width, height = box
-    colour = blend(TYPE_COLOURS[card], PANEL, 0.3) if faded else TYPE_COLOURS[card]
+    colour = blend(TYPE_COLOURS[card], PANEL, 0.4) if faded else TYPE_COLOURS[card]
     edge, edge_width = (GOLD, 3) if announced else (PANEL, 1)
     letters = readable_on(colour, DARK)
     number_x, star_x, middle = x + width / 2, x + width / 2, y + height / 2

@@ -75,7 +75,7 @@ def test_supply_and_piles() -> None:
 
 
 def test_names_of_cards_and_numbers_of_tokens_can_be_read() -> None:
-    """WCAG 2 asks for 4.5;"""
+    """WCAG 2 asks for 4.5."""
     grounds = (*NAME_GROUNDS.values(), TOKEN_GROUND)
     assert min(contrast(INK, ground) for ground in grounds) >= 4.5
     svg = acting().drawing().svg()
