@@ -11,7 +11,7 @@ BACKGROUND, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
 INK, DIM, GOLD = "#e8ecf8", "#8f9bbd", "#ffd166"
 DARK = "#10152a"
 """Letters on bright colours, and what bright colours are blended with."""
-SEAT_COLOURS = ("#56b4e9", "#ff7a33", "#f0e442", "#e58ac4")  # told apart by all eyes (after Okabe and Ito)
+SEAT_COLOURS = ("#56b4e9", "#ff7a33", "#f0e442", "#d55fae")  # told apart by all eyes; three are of Okabe and Ito
 
 WIDTH, MARGIN, GAP = 1280, 16, 8
 INNER = WIDTH - 2 * MARGIN

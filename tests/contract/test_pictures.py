@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 from collections import Counter
-from itertools import cycle
+from itertools import combinations, cycle
 from xml.etree import ElementTree
 
 import numpy as np
@@ -137,6 +137,36 @@ def test_ranks_are_those_of_the_rules(game: Game) -> None:
         view, ranks = picture.look(position.state, config), position.results()[0].tolist()
         assert [player.rank for player in view.players] == ranks
         assert [player.name in view.situation for player in view.players] == [rank == 1 for rank in ranks]
+
+
+EYES = {
+    "most": np.eye(3),
+    "without red": np.array([[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]]),
+    "without green": np.array([[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]]),
+    "without blue": np.array([[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]]),
+}
+"""What eyes see of linear red, green and blue (Machado, Oliveira and Fernandes 2009)."""
+FAR_APART = 18.0
+"""Distance of colours in CIELAB. Large patches differ from 2.3 on, but a ring on a map is thin and lies alone."""
+
+
+@every_game
+def test_all_eyes_tell_seats_apart(game: Game) -> None:
+    picture = importlib.import_module(f"{game.module}.picture")
+    colours = getattr(picture, "SHIP_COLOURS", None) or getattr(picture, "SEAT_COLOURS", ())
+    for eyes, seen in EYES.items():
+        for one, other in combinations(colours, 2):
+            assert np.linalg.norm(cielab(one, seen) - cielab(other, seen)) >= FAR_APART, (eyes, one, other)
+
+
+def cielab(colour: str, seen: np.ndarray) -> np.ndarray:
+    """Lightness, green to red and blue to yellow of a colour, as eyes see it; white is that of sRGB."""
+    shares = np.array([int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)])
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    primaries = np.array([[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8728]])
+    light = primaries @ (seen @ linear).clip(0, 1)
+    x, y, z = np.where(light > 0.008856, np.cbrt(light), 7.787 * light + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def test_contrast_is_that_of_wcag() -> None:

@@ -544,7 +544,7 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
 
 BACK, BACK_EDGE = "#262f57", "#51609a"
 TYPE_COLOURS = ("#3f8fe0", "#56b84a", "#f0c02f", "#c9703d", "#b9a6d9", "#cf4368", "#48d6c5")
-SEAT_COLOURS = ("#4f8cff", "#ff5a5a", "#ffd447", "#4fd07a", "#c2c7d6")  # by faction: blue, red, yellow, green, grey
+SEAT_COLOURS = ("#4f8cff", "#f85050", "#ffd447", "#45d98c", "#c2c7d6")  # by faction: blue, red, yellow, green, grey
 RED_STAR, YELLOW_STAR, WHITE_STAR = "#ff6b4a", "#ffd166", "#ffffff"
 
 HEADER_HEIGHT = 96
