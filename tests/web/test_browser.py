@@ -392,6 +392,22 @@ def test_a_board_on_which_nothing_can_be_chosen_is_scrolled_with_keys(browser: A
         assert board.get_attribute("tabindex") == "-1"
 
 
+def test_what_grounds_tell_is_seen_in_forced_colours(browser: Any, house: Any, base: str) -> None:
+    """High contrast leaves grounds out, so that the bars of advice would not be there. Borders stay."""
+    table, tokens = table_of(house, "kitten_adventurers")
+    settle(table)
+    with page_of(browser, forced_colors="active") as page:
+        page.goto(f"{base}/seat/{tokens[0]}")
+        page.locator(".moves .key").first.wait_for()
+        page.get_by_text("What would it do?").click()
+        bar = page.locator(".moves .bar").first
+        bar.wait_for()
+        ground, border, width = bar.evaluate(
+            "bar => ['backgroundColor', 'borderBottomColor', 'borderBottomWidth'].map(of => getComputedStyle(bar)[of])"
+        )
+        assert border != ground and float(width.removesuffix("px")) >= 2
+
+
 SMALLEST_SCALE = 0.6
 """Of the board: its letters of 11 to 13 units are 7 to 8 pixels high then."""
 
