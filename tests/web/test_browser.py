@@ -383,13 +383,51 @@ def test_a_board_on_which_nothing_can_be_chosen_is_scrolled_with_keys(browser: A
         board = page.locator(".board")
         page.goto(f"{base}/seat/{tokens[1 - table.position.seat]}")
         board.locator("svg").wait_for()
+        start = board.evaluate("board => board.scrollLeft")
         for _ in range(4):  # after the three buttons of the header
             page.keyboard.press("Tab")
         page.keyboard.press("ArrowRight")
-        wait_until(page, lambda: board.evaluate("board => board.scrollLeft") > 0)
+        wait_until(page, lambda: board.evaluate("board => board.scrollLeft") > start)
         page.goto(f"{base}/seat/{tokens[table.position.seat]}")
         board.locator(".can").first.wait_for()
         assert board.get_attribute("tabindex") == "-1"
+
+
+PANEL_STARTS = """() => {
+    const box = (shape) => shape.getBoundingClientRect();
+    const all = (kind) => [...document.querySelectorAll(`.board ${kind}`)];
+    const name = box(all("text").find((text) => text.textContent.endsWith("(viewer)")));
+    const across = (at) => at.left <= name.left && at.right >= name.right;
+    const around = (at) => across(at) && at.top <= name.top && at.bottom >= name.bottom;
+    const panel = all(":is(rect, use)").map(box).filter(around).sort((a, b) => a.width - b.width)[0];
+    return panel.left - box(document.querySelector(".board")).left;
+}"""
+"""Where the panel of the seat begins in the frame of the board."""
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_on_a_phone_a_seat_sees_its_own_panel_first(browser: Any, house: Any, base: str, game: str) -> None:
+    """Wherever it is on the board, it begins near the frame's left edge."""
+    table, tokens = table_of(house, game, [PERSON] * SHORT[game]["players"])
+    for seat, token in enumerate(tokens):
+        with page_of(browser, width=360, height=700) as page:
+            page.goto(f"{base}/seat/{token}")
+            page.locator(".board svg").wait_for()
+            assert 0 <= page.evaluate(PANEL_STARTS) < 40, seat
+            assert page.evaluate("scrollY") == 0
+
+
+def test_a_board_stays_where_the_reader_moved_it(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    with page_of(browser, width=360, height=700) as page:
+        page.goto(f"{base}/seat/{tokens[table.position.seat]}")
+        board = page.locator(".board")
+        page.locator(".moves button").first.wait_for()
+        board.evaluate("board => board.scrollTo(77, 0)")
+        version = table.version
+        page.locator(".moves button").first.click()
+        page.locator(f".board:not([data-version='{version}'])").wait_for()
+        assert board.evaluate("board => board.scrollLeft") == 77
 
 
 def test_what_grounds_tell_is_seen_in_forced_colours(browser: Any, house: Any, base: str) -> None:

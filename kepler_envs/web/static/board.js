@@ -1,6 +1,8 @@
 // The picture of a position: shapes that touch legal actions can be clicked, or reached with the Tab key.
 import { draw, make, once } from "./dom.js";
 
+const BESIDE = 56; // units of the picture: a panel's left edge is nearer to its player's name than that
+
 /** An action in words, with what they mean here. */
 export const inFull = (action) => action.more ? `${action.words} (${action.more})` : action.words;
 
@@ -41,6 +43,12 @@ export class Board {
     this.legal = new Map(actions.map((action) => [action.id, action]));
     if (this.pick) this.markAll();
     this.frame.tabIndex = this.first ? -1 : 0; // to be scrolled with keys where nothing in it can be reached by the Tab key
+  }
+
+  /** Move a board that is wider than its frame to the panel of the seat that looks at it. */
+  turnToViewer() {
+    const svg = this.frame.querySelector("svg"), name = [...svg.querySelectorAll("text")].find((text) => text.textContent.endsWith("(viewer)"));
+    if (name) this.frame.scrollLeft = (name.getBBox().x - BESIDE) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
   }
 
   /** Shapes that touch legal actions can be chosen. */

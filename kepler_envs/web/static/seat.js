@@ -88,6 +88,7 @@ async function loadAnew() {
 
 function show(found) {
   if (found.version < state?.version) return; // an answer that was overtaken
+  const first = !state;
   state = found;
   if (state.over) deafen();
   choices.style.setProperty("--high", `${choices.offsetHeight}px`); // on a phone the page would be too short to stay where it is
@@ -98,6 +99,7 @@ function show(found) {
   const others = state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ");
   who.textContent = `you are ${player(state.seat)}${others ? `; ${others}` : ""}`;
   board.show(state.picture, state.actions, state.news);
+  if (first) board.turnToViewer(); // later the reader moves it
   since.hidden = !state.news.length;
   board.frame.dataset.version = state.version;
   moves.show(state.actions);
