@@ -59,11 +59,12 @@ def picture(position: Snapshot, seat: int | None, before: Snapshot | None = None
         before: the position that the reader saw last.
 
     Returns:
-        ``picture``: SVG. ``news``: the numbers of the groups that show something new since ``before``.
+        ``picture``: SVG. ``text``: the same in words. ``news``: the numbers of the groups that show something new since
+        ``before``.
     """
     drawing = position.drawing(seat)
     news = [] if before is None else drawing.changed_groups(before.drawing(seat))
-    return {"picture": drawing.svg(), "news": news}
+    return {"picture": drawing.svg(), "text": position.text(seat), "news": news}
 
 
 def choices(position: Snapshot) -> list[dict[str, Any]]:

@@ -430,6 +430,33 @@ def test_a_board_stays_where_the_reader_moved_it(browser: Any, house: Any, base:
         assert board.evaluate("board => board.scrollLeft") == 77
 
 
+def test_a_board_is_read_in_words(browser: Any, house: Any, base: str) -> None:
+    """For who cannot see it: as the seat sees it, after every decision, and in every view of the whole game."""
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    seat = table.position.seat
+    with page_of(browser, width=360) as page:
+        words = page.locator("pre")
+        page.goto(f"{base}/seat/{tokens[seat]}")
+        page.get_by_text("The board in words").click()
+        assert words.inner_text() == table.position.text(seat)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        version = table.version
+        page.locator(".moves button").first.click()
+        page.locator(f".board:not([data-version='{version}'])").wait_for()
+        assert words.inner_text() == table.position.text(seat), "it stays open"
+        while not table.position.over:
+            table.decide(table.position.seat, table.position.legal_actions()[0])
+        page.goto(f"{base}/film/{table.film_token}")
+        page.locator("summary").wait_for()
+        page.locator("summary").press("Space")  # which plays the game elsewhere
+        start = Snapshot.deal(table.config, table.replay.seed)
+        for view, seen in (("open", None), ("1", 1)):
+            page.locator("select.view").select_option(view)
+            wait_until(page, lambda seen=seen: words.inner_text() == start.text(seen))
+        words.press("ArrowRight")
+        wait_until(page, lambda: words.evaluate("words => words.scrollLeft") > 0)
+
+
 def test_what_grounds_tell_is_seen_in_forced_colours(browser: Any, house: Any, base: str) -> None:
     """High contrast leaves grounds out, so that the bars of advice would not be there. Borders stay."""
     table, tokens = table_of(house, "kitten_adventurers")

@@ -71,6 +71,7 @@ def test_the_picture_of_what_is_known_is_the_picture_of_what_is(game: str, tmp_p
             for seat, token in enumerate(tokens):
                 view = client.get(f"/api/seat/{token}").json()
                 assert view["picture"] == table.position.drawing(seat).svg()
+                assert view["text"] == table.position.text(seat)
                 mine = table.position.legal_actions() if seat == table.position.seat else []
                 assert [action["id"] for action in view["actions"]] == mine
             table.decide(table.position.seat, chance.choice(table.position.legal_actions()))

@@ -150,6 +150,7 @@ def test_a_page_is_printed_whole_and_dark_on_white(tmp_path: Path) -> None:
     with chromium() as browser, page_of(browser, 375, 800, color_scheme="dark") as page:
         page.goto((tmp_path / "game.html").as_uri())
         page.locator(".board svg").wait_for()
+        assert not page.locator("summary").is_visible(), "it has no words of the board"
         for theme in ("auto", "dark"):
             assert page.get_by_role("button", name="colours").inner_text() == f"colours: {theme}"
             page.emulate_media(media="print")

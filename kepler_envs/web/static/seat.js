@@ -26,7 +26,7 @@ const table = make("div", { class: "table", hidden: true }); // until there is s
 for (const button of [board.zoom, rules]) button.hidden = true;
 document.querySelector("main").append(words, aloud, table);
 table.append(
-  make("div", { class: "picture" }, board.frame, since),
+  make("div", { class: "picture" }, board.frame, since, board.inWords),
   make("div", { class: "side" }, results, choices),
   make("div", { class: "below" }, make("section", {}, make("h2", {}, "History"), heard)));
 
@@ -98,7 +98,7 @@ function show(found) {
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
   const others = state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ");
   who.textContent = `you are ${player(state.seat)}${others ? `; ${others}` : ""}`;
-  board.show(state.picture, state.actions, state.news);
+  board.show(state, state.actions);
   if (first) board.turnToViewer(); // later the reader moves it
   since.hidden = !state.news.length;
   board.frame.dataset.version = state.version;

@@ -8,7 +8,7 @@ const PACES = [["slow", 1500], ["usual", 600], ["fast", 200], ["fastest", 40]];
 const AROUND = 40; // decisions in words before and after the one on show
 
 export class Viewer {
-  /** `source` has frame(at, view) -> {picture, turn, actions, taken}, and ask(at, bot) if bots can be asked. */
+  /** `source` has frame(at, view) -> {picture, text, news, turn, actions, taken}, and ask(at, bot) if bots can be asked. */
   constructor(root, source) {
     this.source = source;
     this.at = 0;
@@ -42,7 +42,7 @@ export class Viewer {
     const steps = make("div", { class: "steps" }, button("|<", "to the start (Home)", () => this.visit(0)), button("<", "back (left arrow)", () => this.visit(this.at - 1)),
       this.playing, button(">", "on (right arrow)", () => this.visit(this.at + 1)), button(">|", "to the end (End)", () => this.visit(this.last)), this.slider, this.pace, this.seats, this.board.zoom);
     root.replaceChildren(make("div", { class: "table" },
-      make("div", { class: "picture" }, this.where, this.words, this.board.frame, steps),
+      make("div", { class: "picture" }, this.where, this.words, this.board.frame, steps, this.board.inWords),
       make("div", { class: "side" }, make("section", {}, make("h2", {}, "Decisions"), this.told), this.results,
         make("section", {}, make("h2", {}, "Scores"), this.plots.scores.box), this.expectedBox),
       make("div", { class: "below" }, this.moveBox)));
@@ -105,7 +105,7 @@ export class Viewer {
     if (this.wanted !== wanted) return; // the reader is elsewhere already
     this.words.textContent = problem;
     if (!frame) { this.pause(); return; }
-    this.board.show(frame.picture, [], frame.news);
+    this.board.show(frame);
     this.shown = wanted;
     this.board.frame.dataset.at = this.at;
     this.count.textContent = this.last;
@@ -169,15 +169,15 @@ export class Viewer {
 
   key(event) {
     if (event.target.closest("input:not([type=range]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const board = this.board.frame;
-    if (event.target === board && event.key.startsWith("Arrow") && board.scrollWidth > board.clientWidth) return; // they move the board
+    const on = event.target;
+    if ([this.board.frame, this.board.text].includes(on) && event.key.startsWith("Arrow") && on.scrollWidth > on.clientWidth) return; // they move the board
     if (event.target === this.moves.list && ["PageDown", "PageUp", "Home", "End"].includes(event.key)) return; // they move the list
     const moves = { ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10 };
     if (event.key in moves) this.visit(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
     else if (event.key === "Home") this.visit(0);
     else if (event.key === "End") this.visit(this.last);
     else if (event.key === "/") this.moves.filter.focus();
-    else if (event.key === " " && event.target.tagName !== "BUTTON") this.play();
+    else if (event.key === " " && !["BUTTON", "SUMMARY"].includes(on.tagName)) this.play();
     else if (event.key === "v") { this.seats.selectedIndex = (this.seats.selectedIndex + 1) % this.seats.length; this.seats.onchange(); }
     else return;
     event.preventDefault();
