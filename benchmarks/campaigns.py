@@ -116,8 +116,15 @@ def read(path: Path) -> list[Line]:
 
 
 def write(line: Line, path: Path) -> None:
-    """Add a line, or put it in the place of the one with the same key; the record stays sorted."""
-    records.write_lines(path, [line], Line)
+    """Add a line, or put it in the place of the one with the same key; the record stays sorted.
+
+    A line of more games of the same bot stays: another process played them meanwhile.
+    """
+    records.write_unless(
+        path,
+        line,
+        lambda known: known.version == line.version and known.is_of_this_release and known.games > line.games,
+    )
 
 
 # ---------------------------------------------------------------- the table

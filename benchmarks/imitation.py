@@ -130,11 +130,8 @@ def write(line: Measured, out: Path) -> bool:
 
     A line of more positions or games of this release stays, and False is returned.
     """
-    known = {one.key: one for one in records.read_lines(out, Measured)}.get(line.key)
-    if known is not None and known.is_of_this_release and known.amounts > line.amounts:
-        return False
-    records.write_lines(out, [line], Measured)
-    return True
+    better = records.write_unless(out, line, lambda known: known.is_of_this_release and known.amounts > line.amounts)
+    return better is None
 
 
 IMITATED = "greedy imitated from"

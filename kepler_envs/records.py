@@ -100,9 +100,28 @@ def write_lines(
     The record stays sorted. Several processes may write to it.
     """
     with in_turn(without_links(path).parent):
-        kept = [line for line in read_lines(path, kind) if not gone(line)]
-        lines = {line.key: line for line in [*kept, *new]}
-        write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))
+        _put(path, new, [line for line in read_lines(path, kind) if not gone(line)], kind)
+
+
+def write_unless(path: Path, line: Kind, is_enough: Callable[[Kind], bool]) -> Kind | None:
+    """Put a line into a record, unless the one of its key there ``is_enough``: that one stays, and is returned.
+
+    Nobody writes in between: whoever played for long asks what others have recorded meanwhile.
+    """
+    kind = type(line)
+    with in_turn(without_links(path).parent):
+        before = read_lines(path, kind)
+        for known in before:
+            if known.key == line.key and is_enough(known):
+                return known
+        _put(path, [line], before, kind)
+    return None
+
+
+def _put(path: Path, new: Iterable[Kind], before: list[Kind], kind: type[Kind]) -> None:
+    """Write new lines, and those of before that have other keys."""
+    lines = {line.key: line for line in [*before, *new]}
+    write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))
 
 
 def as_csv(kind: type[Kind], lines: Iterable[Kind]) -> bytes:

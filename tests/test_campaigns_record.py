@@ -58,6 +58,17 @@ def test_what_is_known_is_not_played_again_but_other_versions_are(tmp_path, monk
     assert {line.version for line in read(out)} == {"greedy-2"}
 
 
+def test_fewer_games_do_not_replace_those_that_another_process_played_meanwhile(tmp_path):
+    out, more = tmp_path / "record.csv", replace(LINE, games=60)
+    for line, kept in (
+        (more, more),
+        (LINE, more),
+        (replace(LINE, version="greedy-3"), replace(LINE, version="greedy-3")),
+    ):
+        write(line, out)
+        assert read(out) == [kept]
+
+
 def test_stopped_nothing_more_is_played(tmp_path, monkeypatch):
     stop, out = threading.Event(), tmp_path / "record.csv"
 

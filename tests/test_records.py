@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from kepler_envs import records
-from kepler_envs.records import Line, RecordError, read_lines, write_lines
+from kepler_envs.records import Line, RecordError, read_lines, write_lines, write_unless
 from kepler_envs.revision import VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -83,6 +83,17 @@ def test_several_processes_write_to_one_record(tmp_path):
     assert [writer.wait() for writer in writers] == [0, 0]
     lines = read_lines(path, Height)
     assert len(lines) == 2 * each and {line.release for line in lines} == {VERSION}
+
+
+def test_a_line_that_is_enough_stays(tmp_path):
+    path = tmp_path / "heights.csv"
+
+    def write(line: Height) -> Height | None:
+        return write_unless(path, line, lambda known: known.metres > line.metres)
+
+    assert [write(Height("b", 2)), write(Height("a", 1)), write(Height("b", 1))] == [None, None, Height("b", 2)]
+    assert write(Height("b", 2, "as high")) is None, "and one that is not is replaced"
+    assert read_lines(path, Height) == [Height("a", 1), Height("b", 2, "as high")]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from agents.benchmark.side_by_side import side_by_side
 from agents.evaluation import mean_return
 from agents.seeds import BENCHMARK_SEED
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.records import read_lines, write_lines
+from kepler_envs.records import read_lines, write_lines, write_unless
 from kepler_envs.revision import commit
 from kepler_envs.tournament.pairing import parts_of, play_parts
 
@@ -145,11 +145,13 @@ def measure(
     played = _play_side_by_side(missing, together, stop, say) if together > 1 else _play_in_turn(missing, stop, say)
     left = len(missing)
     for line in played:
-        write_lines(record, [line], Result)
+        known = write_unless(record, line, partial(_has_more_games, line))
         say(
             f"  return {line.returns:+z.3f} ({line.low:+z.3f} .. {line.high:+z.3f}), wins {line.wins:.1%}, "
             f"{line.games:,} games"
         )
+        if known is not None:
+            say(f"  not recorded: the record keeps its line of {known.games:,} games, these are {line.games:,}")
         left -= 1
     return left == 0
 
@@ -260,6 +262,12 @@ def _is_answered(pairing: Pairing, line: Result | None) -> bool:
     if line is None or line.games < pairing.games or not line.is_of_this_release:
         return False
     return line.opponent_version == pairing.version and line.agent == pairing.player.version
+
+
+def _has_more_games(line: Result, known: Result) -> bool:
+    """Whether a line of the record has more games of the same bots, which another process played meanwhile."""
+    same_bots = (known.opponent_version, known.agent) == (line.opponent_version, line.agent)
+    return same_bots and known.games > line.games and known.is_of_this_release
 
 
 def _play(pairing: Pairing, stop: threading.Event) -> Result | None:

@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agents.benchmark.protocol import (
@@ -33,7 +34,7 @@ from kepler_envs.bots.protocol import BotError, UnknownBotError
 from kepler_envs.bots.published import network_file
 from kepler_envs.machine import processor
 from kepler_envs.printable import one_line
-from kepler_envs.records import read_lines, write_lines
+from kepler_envs.records import read_lines, write_unless
 from kepler_envs.revision import commit
 
 
@@ -106,7 +107,8 @@ def attack(
     """Train all attackers or continue with them, let the best play new games, and write the line. None if it was
     stopped.
 
-    If the record already has this bot with this budget, nothing is done.
+    If the record already has this bot with this budget, nothing is done. If another process attacked it with more games
+    meanwhile, that line stays, and is returned.
     """
     known = _known(siege, record)
     if known is not None:
@@ -125,8 +127,7 @@ def attack(
     if final is None:
         return None
     line = _line(siege, [outcome for _, _, outcome in found], final, sum(run.seconds for _, run, _ in found))
-    write_lines(record, [line], AttackLine)
-    return line
+    return write_unless(record, line, partial(_has_more_games, line)) or line
 
 
 def _known(siege: Siege, record: Path) -> AttackLine | None:
@@ -136,6 +137,11 @@ def _known(siege: Siege, record: Path) -> AttackLine | None:
     if found is None or found.agent_version != version or found.games < siege.games or not found.is_of_this_release:
         return None
     return found
+
+
+def _has_more_games(line: AttackLine, known: AttackLine) -> bool:
+    """Whether a line of the record has more games against the same bot, which another process played meanwhile."""
+    return known.agent_version == line.agent_version and known.games > line.games and known.is_of_this_release
 
 
 def _line(siege: Siege, each: list[Outcome], final: Outcome, seconds: float) -> AttackLine:

@@ -130,11 +130,6 @@ def known_games(path: Path, pairing: tuple[Any, ...]) -> int:
     return max((line.games for line in read_lines(path) if line.key == pairing and line.is_current), default=0)
 
 
-def write_line(path: Path, line: Line) -> None:
-    """Put a line in the place of that of the same pairing, or behind all others. The record stays sorted."""
-    records.write_lines(path, [line], Line)
-
-
 def measure(
     request: Strength,
     agent: str,
@@ -214,14 +209,15 @@ def _check_defaults(config: Configuration) -> None:
 
 def record_line(path: Path, line: Line, console: Console) -> None:
     """Write a line and print it, unless the record has one of as many games: the measurement may have ended early."""
-    known = known_games(path, line.key)
-    if known < line.games:
-        write_line(path, line)  # first, as whoever reads may be gone
+    known = records.write_unless(  # first, as whoever reads may be gone
+        path, line, lambda known: known.games >= line.games and known.is_current
+    )
     console.print(
         f"  wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), an equal share is {1 / line.players:.1%}",
         highlight=False,
     )
-    if known >= line.games:
+    if known is not None:
         console.print(
-            f"  not recorded: the record keeps its line of {known:,} games, these are {line.games:,}", highlight=False
+            f"  not recorded: the record keeps its line of {known.games:,} games, these are {line.games:,}",
+            highlight=False,
         )

@@ -76,6 +76,23 @@ def test_an_attack_is_known_that_this_release_made_on_the_bot_as_it_is_in_as_man
         assert _known(siege, record) is None
 
 
+def test_fewer_games_do_not_replace_those_that_another_process_played_meanwhile(siege, tmp_path, monkeypatch):
+    record, measure, written = tmp_path / "record.csv", robustness.measure, []
+    outcome = Outcome(Share(0.3, 0.2, 0.4, 80), Share(0.1, 0.0, 0.2, 80), 0.25)
+    other = replace(_line(siege, [outcome] * 2, outcome, 60.0), agent_version="older")
+
+    def slow(*arguments):
+        write_lines(record, [written[-1]], AttackLine)
+        return measure(*arguments)
+
+    monkeypatch.setattr(robustness, "measure", slow)
+    written.append(other)
+    assert attack(siege, record, threading.Event()).games == 40, "the other one attacked another version"
+    write_lines(record, [], AttackLine, lambda line: True)
+    written.append(_line(siege, [outcome] * 2, outcome, 60.0))
+    assert attack(siege, record, threading.Event()) == written[-1] and read_lines(record, AttackLine) == [written[-1]]
+
+
 def test_attackers_learn_at_different_rates(tmp_path):
     siege = Siege(TASK, "bc-v1", attackers=4, games=300, out=tmp_path)
     requests = [siege.request(seed) for seed in range(4)]

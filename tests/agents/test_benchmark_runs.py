@@ -279,6 +279,22 @@ def test_measuring_stops_and_goes_on(tmp_path):
     }
 
 
+@pytest.mark.parametrize(("others", "kept"), [(12, 12), (4, 8)])
+def test_fewer_games_do_not_replace_those_that_another_process_played_meanwhile(tmp_path, others, kept):
+    record, players, said = tmp_path / "results.csv", fixed_players(TASK)[:2], []
+
+    def say(told: str) -> None:
+        if not said:
+            assert measure(players, Effort(others, 0), record, threading.Event())
+        said.append(told)
+
+    assert measure(players, Effort(8, 0), record, threading.Event(), say)
+    lines = read_lines(record, Result)
+    assert len(lines) == 4 and {line.games for line in lines} == {kept}
+    refused = [told for told in said if told == "  not recorded: the record keeps its line of 12 games, these are 8"]
+    assert len(refused) == (4 if kept == others else 0)
+
+
 # ---------------------------------------------------------------- scores
 
 

@@ -15,13 +15,13 @@ from rich.console import Console
 
 import kepler_envs
 from docs.build import RECORD
-from kepler_envs import bots
+from kepler_envs import bots, records
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.snapshot import IllegalAction
-from kepler_envs.records import RecordError
+from kepler_envs.records import RecordError, write_lines
 from kepler_envs.tournament import TournamentError, strength
 from kepler_envs.tournament.pairing import Part, parts_of, play_against
-from kepler_envs.tournament.strength import Line, Strength, read_lines, write_line
+from kepler_envs.tournament.strength import Line, Strength, read_lines
 
 GAME = "kitten_adventurers"
 
@@ -117,7 +117,7 @@ def test_a_line_of_an_earlier_release_is_played_again(tmp_path):
     out = tmp_path / "strength.csv"
     measured(agents=("uniform",), games=4, out=out)
     (line,) = read_lines(out)
-    write_line(out, replace(line, release="", wins=0.75))
+    write_lines(out, [replace(line, release="", wins=0.75)], Line)
     assert "known" not in measured(agents=("uniform",), games=4, out=out) and read_lines(out) == [line]
 
 
@@ -134,7 +134,7 @@ def test_records_of_before_are_read_without_versions(tmp_path):
 def test_more_games_replace_a_line_and_others_stay(tmp_path):
     out = tmp_path / "strength.csv"
     other = Line("ad_astra", 4, "bc-v1", "greedy", 10, 0.25, 0.1, 0.5, 3, "abc1234")
-    write_line(out, other)
+    write_lines(out, [other], Line)
     measured(agents=("greedy",), games=20, out=out)
     measured(agents=("greedy",), games=60, out=out)
     lines = read_lines(out)
@@ -269,10 +269,25 @@ def test_a_line_that_was_written_in_the_meantime_is_kept(tmp_path, monkeypatch):
 
     def slow(*arguments):
         for line in measure(*arguments):
-            write_line(out, replace(line, games=40))
+            write_lines(out, [replace(line, games=40)], Line)
             yield line
 
     monkeypatch.setattr(strength, "measure", slow)
+    printed = measured(agents=("uniform",), games=8, out=out)
+    assert "the record keeps its line of 40 games, these are 8\n" in printed and read_lines(out)[0].games == 40
+
+
+def test_a_line_that_was_written_in_the_last_moment_is_kept(tmp_path, monkeypatch):
+    """By another process, which had its turn with the record just before."""
+    out, in_turn, others = tmp_path / "strength.csv", records.in_turn, []
+
+    def after_another(folder):
+        if not others:
+            others.append(40)
+            measured(agents=("uniform",), games=40, out=out)
+        return in_turn(folder)
+
+    monkeypatch.setattr(records, "in_turn", after_another)
     printed = measured(agents=("uniform",), games=8, out=out)
     assert "the record keeps its line of 40 games, these are 8\n" in printed and read_lines(out)[0].games == 40
 
