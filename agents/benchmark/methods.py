@@ -204,12 +204,18 @@ METHODS = {
 """The methods by name."""
 
 
+def _with_counts(point: dict[str, float]) -> dict[str, Any]:
+    """A point that was read, as it was written: decisions and games are counts."""
+    return point | {name: int(point[name]) for name in ("decisions", "games")}
+
+
 class Curve:
     """The learning curve of a job, written with every evaluation."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.points = {int(point["decisions"]): point for point in read_curve(path)} if path.exists() else {}
+        known = [_with_counts(point) for point in read_curve(path)] if path.exists() else []
+        self.points = {point["decisions"]: point for point in known}
 
     def add(self, status: Status) -> None:
         """Add a point, and drop those that come after it.
