@@ -113,7 +113,7 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
         stop.set()
         if isinstance(console, _Console):
             console.is_stopping = True
-        with suppress(OSError):  # a full disk has no room for a log, either
+        with suppress(OSError, RuntimeError):  # a full disk has no room for a log, and print cannot print in its midst
             console.print(message)
 
     with _handling((signal.SIGINT, *_heeded_endings()), handle):

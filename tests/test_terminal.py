@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+
+from kepler_envs.terminal import stop_on_signals
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes")
 
@@ -45,6 +50,30 @@ def test_what_is_under_way_is_finished_though_ctrl_c_ended_the_reader_too(name, 
     """As in ``python -m agents.train ... | tee log``: Ctrl-C goes to both programs."""
     assert ended(tmp_path / "file", name) == (130, b"")
     assert (tmp_path / "file").read_text() == "kept"
+
+
+class SignalledInItsMidst(io.RawIOBase):
+    """A file whose first writing is interrupted, while the buffer in front of it is locked."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content) -> int:
+        self.written.append(bytes(content))
+        if len(self.written) == 1:
+            signal.raise_signal(signal.SIGINT)
+        return len(content)
+
+
+def test_ctrl_c_in_the_midst_of_printing_stops_and_breaks_nothing(monkeypatch):
+    file = SignalledInItsMidst()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BufferedWriter(file), write_through=True))
+    with stop_on_signals(Console(), "finishing what is under way") as stop:
+        print("a line", flush=True)
+    assert stop.is_set() and file.written[0].startswith(b"a line")
 
 
 def test_without_a_reader_a_command_that_was_not_stopped_ends_like_any_program(tmp_path):
