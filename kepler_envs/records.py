@@ -118,6 +118,11 @@ def write_unless(path: Path, line: Kind, is_enough: Callable[[Kind], bool]) -> K
     return None
 
 
+def not_recorded(known: int, games: int) -> str:
+    """What is told of a line of ``games`` games if one of ``known`` games stays."""
+    return f"  not recorded: the record keeps its line of {known:,} games, these are {games:,}"
+
+
 def _put(path: Path, new: Iterable[Kind], before: list[Kind], kind: type[Kind]) -> None:
     """Write new lines, and those of before that have other keys."""
     lines = {line.key: line for line in [*before, *new]}

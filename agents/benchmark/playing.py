@@ -19,7 +19,7 @@ from agents.benchmark.side_by_side import side_by_side
 from agents.evaluation import mean_return
 from agents.seeds import BENCHMARK_SEED
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.records import read_lines, write_lines, write_unless
+from kepler_envs.records import not_recorded, read_lines, write_lines, write_unless
 from kepler_envs.revision import commit
 from kepler_envs.tournament.pairing import parts_of, play_parts
 
@@ -151,7 +151,7 @@ def measure(
             f"{line.games:,} games"
         )
         if known is not None:
-            say(f"  not recorded: the record keeps its line of {known.games:,} games, these are {line.games:,}")
+            say(not_recorded(known.games, line.games))
         left -= 1
     return left == 0
 

@@ -217,7 +217,4 @@ def record_line(path: Path, line: Line, console: Console) -> None:
         highlight=False,
     )
     if known is not None:
-        console.print(
-            f"  not recorded: the record keeps its line of {known.games:,} games, these are {line.games:,}",
-            highlight=False,
-        )
+        console.print(records.not_recorded(known.games, line.games), highlight=False)

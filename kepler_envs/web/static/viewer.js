@@ -168,10 +168,10 @@ export class Viewer {
   }
 
   key(event) {
-    if (event.target.closest("input:not([type=range]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
     const on = event.target;
+    if (on.closest("input:not([type=range]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
     if ([this.board.frame, this.board.text].includes(on) && event.key.startsWith("Arrow") && on.scrollWidth > on.clientWidth) return; // they move the board
-    if (event.target === this.moves.list && ["PageDown", "PageUp", "Home", "End"].includes(event.key)) return; // they move the list
+    if (on === this.moves.list && ["PageDown", "PageUp", "Home", "End"].includes(event.key)) return; // they move the list
     const moves = { ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10 };
     if (event.key in moves) this.visit(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
     else if (event.key === "Home") this.visit(0);
