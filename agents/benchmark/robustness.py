@@ -62,7 +62,7 @@ class Siege:
         version = version_of(self.agent, self.task.game) or "unchanging"
         name = f"{self.agent}-{version}-{self.decisions}-{self.games}".replace(":", "-").replace("/", "-")
         return Exploit(
-            self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games,
+            self.task.game, self.agent, self.task.players, steps=self.decisions, games=self.games,
             begin=IMITATION if network_file(self.agent, self.task.config) is None else "agent",
             eval_games=max(1, self.games // 2), seed=seed, learning_rate=ATTACKER_RATES[seed % len(ATTACKER_RATES)],
             out=self.out / self.task.name / name / f"seed-{seed}", trust_folder=self.trust_folder,

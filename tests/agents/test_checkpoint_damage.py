@@ -270,8 +270,8 @@ def test_a_run_that_cannot_be_read_says_so_in_one_line(left):
 
 
 def test_an_attack_goes_on_only_in_a_trusted_folder(tmp_path):
-    request = Exploit("uniform", GAME, players=2, out=tmp_path, trust_folder=True)
-    assert request.training().trust_folder and not Exploit("uniform", GAME).trust_folder
+    request = Exploit(GAME, "uniform", players=2, out=tmp_path, trust_folder=True)
+    assert request.training().trust_folder and not Exploit(GAME, "uniform").trust_folder
 
 
 def test_the_command_says_that_it_executes(left, monkeypatch, capsys):
