@@ -1,7 +1,8 @@
-"""Write a replay as one file that opens from disk: every position in every view, decisions in words, plots.
+"""Write a replay as one file that opens from disk: every position in every view, as picture and in words, plots.
 
-The pictures of a game differ little from one to the next. So the page holds every line of SVG once, and a picture is a
-list of line numbers; all of it is deflated. The page loads nothing. Its scripts are those of the server's pages.
+The pictures of a game differ little from one to the next, and so do its texts. So the page holds every line of SVG or
+text once, and a picture is a list of line numbers; all of it is deflated. The page loads nothing. Its scripts are those
+of the server's pages.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def replay_page(replay: Replay, label: str, outcome: Outcome | None = None) -> s
 
 
 def contents(film: Film, outcome: Outcome | None = None) -> dict[str, Any]:
-    """Collect what the page's script reads: the story (see :meth:`Film.story`), lines of SVG, and the pictures by view,
-    with what each decision changed."""
+    """Collect what the page's script reads: the story (see :meth:`Film.story`), lines of SVG and text, and the pictures
+    and texts by view, with what each decision changed."""
     lines: dict[str, int] = {}
     views = [_View(lines, None), *(_View(lines, seat) for seat in range(film.config.num_players))]
     for position in film.positions:  # all views of a position in a row: they have most of their shapes in common
@@ -85,7 +86,8 @@ def contents(film: Film, outcome: Outcome | None = None) -> dict[str, Any]:
     return {
         "story": film.story(outcome=outcome),
         "lines": list(lines),
-        "pictures": {view.name: view.pictures for view in views},
+        "pictures": {view.name: view.pictures.changes for view in views},
+        "texts": {view.name: view.texts.changes for view in views},
         "news": {view.name: view.news for view in views},
         "legal": legal,
         "words": words,
@@ -95,34 +97,50 @@ def contents(film: Film, outcome: Outcome | None = None) -> dict[str, Any]:
 
 
 class _View:
-    """The pictures of a game as one seat sees it.
+    """A game as one seat sees it.
 
     Attributes:
-        pictures: each as a change of the one before: lines kept from its start, lines kept to its end, and the numbers
-            of the lines between.
+        pictures, texts: the positions as SVG and in words.
         news: by picture, the groups that differ from the picture before.
     """
 
     def __init__(self, lines: dict[str, int], seat: int | None) -> None:
         self.name = "open" if seat is None else str(seat)
-        self.pictures: list[list[int]] = []
+        self.pictures, self.texts = _Changes(lines), _Changes(lines)
         self.news: list[list[int]] = []
-        self._lines = lines
         self._seat = seat
         self._drawing: Drawing | None = None
-        self._frame: list[int] = []
 
     def add(self, position: Snapshot) -> None:
-        """Add the next picture."""
-        before, drawing = self._frame, position.drawing(self._seat)
-        svg = _MARKS.sub("", drawing.svg())
-        frame = [self._lines.setdefault(line, len(self._lines)) for line in svg.split("\n")]
+        """Add the next position."""
+        drawing = position.drawing(self._seat)
+        self.pictures.add(_MARKS.sub("", drawing.svg()))
+        self.texts.add(position.text(self._seat))
         self.news.append([] if self._drawing is None else drawing.changed_groups(self._drawing))
-        most = min(len(before), len(frame))
-        head = next((place for place in range(most) if before[place] != frame[place]), most)
-        tail = next((back for back in range(most - head) if before[-1 - back] != frame[-1 - back]), most - head)
-        self.pictures.append([head, tail, *frame[head : len(frame) - tail]])
-        self._drawing, self._frame = drawing, frame
+        self._drawing = drawing
+
+
+class _Changes:
+    """Texts that differ little from one to the next.
+
+    Attributes:
+        changes: each text as a change of the one before: lines kept from its start, lines kept to its end, and the
+            numbers of the lines between.
+    """
+
+    def __init__(self, lines: dict[str, int]) -> None:
+        self.changes: list[list[int]] = []
+        self._lines = lines
+        self._last: list[int] = []
+
+    def add(self, text: str) -> None:
+        """Add the next text."""
+        before, after = self._last, [self._lines.setdefault(line, len(self._lines)) for line in text.split("\n")]
+        most = min(len(before), len(after))
+        head = next((place for place in range(most) if before[place] != after[place]), most)
+        tail = next((back for back in range(most - head) if before[-1 - back] != after[-1 - back]), most - head)
+        self.changes.append([head, tail, *after[head : len(after) - tail]])
+        self._last = after
 
 
 def bundle() -> str:

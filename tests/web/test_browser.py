@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from kepler_envs import registry
+from kepler_envs.engine.replay import record
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web import forms
 from kepler_envs.web.films import Film
+from kepler_envs.web.page import replay_page
 from kepler_envs.web.players import Players
 from kepler_envs.web.views import seat_colours
 from tests.effort import but_slow, slow
@@ -415,6 +417,26 @@ def test_on_a_phone_a_seat_sees_its_own_panel_first(browser: Any, house: Any, ba
             page.locator(".board svg").wait_for()
             assert 0 <= page.evaluate(PANEL_STARTS) < 40, seat
             assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize("game", but_slow(SHORT, "kepler_run"))
+def test_on_a_phone_a_view_of_a_film_shows_its_seats_panel_first(browser: Any, tmp_path: Path, game: str) -> None:
+    """Then the board stays where the reader moves it, as long as the view is the same."""
+    config = registry.load_game(game).configure(SHORT[game]["players"])
+    start = Snapshot.deal(config, 3)
+    replay = record(config, 3, [start.legal_actions()[0]], ["a person"] * config.num_players)
+    (tmp_path / "game.html").write_text(replay_page(replay, "a game"), encoding="utf-8")
+    with page_of(browser, width=360, height=700) as page:
+        page.goto((tmp_path / "game.html").as_uri())
+        board = page.locator(".board")
+        for seat in range(config.num_players):
+            page.locator("select.view").select_option(str(seat))
+            page.locator(".board", has_text=f"seen by player_{seat}").wait_for()
+            assert 0 <= page.evaluate(PANEL_STARTS) < 40, seat
+        board.evaluate("board => board.scrollTo(77, 0)")
+        page.keyboard.press("ArrowRight")
+        page.locator(".board[data-at='1']").wait_for()
+        assert board.evaluate("board => board.scrollLeft") == 77
 
 
 def test_a_board_stays_where_the_reader_moved_it(browser: Any, house: Any, base: str) -> None:

@@ -48,10 +48,10 @@ def unpacked(page: str) -> dict[str, Any]:
     return json.loads(zlib.decompress(base64.b64decode(packed.group(1))))
 
 
-def unfolded(game: dict[str, Any], view: str) -> Iterator[str]:
-    """The pictures of a view, as filepage.js puts them together."""
+def unfolded(game: dict[str, Any], what: str, view: str) -> Iterator[str]:
+    """The pictures or texts of a view, as filepage.js puts them together."""
     before: list[int] = []
-    for head, tail, *middle in game["pictures"][view]:
+    for head, tail, *middle in game[what][view]:
         before = [*before[:head], *middle, *(before[-tail:] if tail else [])]
         yield "\n".join(game["lines"][line] for line in before)
 
@@ -64,12 +64,14 @@ def test_a_page_holds_every_position_from_every_view(name: str) -> None:
     game = unpacked(replay_page(replay, "a game"))
     positions = list(replay.positions(config))
     for view in ("open", *map(str, range(players))):
-        pictures = list(unfolded(game, view))
+        seat = None if view == "open" else int(view)
+        assert list(unfolded(game, "texts", view)) == [position.text(seat) for position in positions]
+        pictures = list(unfolded(game, "pictures", view))
         assert len(pictures) == len(positions)
         for position, picture in list(zip(positions, pictures, strict=True))[::7]:
-            drawn = position.drawing(None if view == "open" else int(view)).svg()
+            drawn = position.drawing(seat).svg()
             assert picture == re.sub(r' data-actions="[^"]*"', "", drawn)
-        drawings = [position.drawing(None if view == "open" else int(view)) for position in positions]
+        drawings = [position.drawing(seat) for position in positions]
         assert game["news"][view][0] == []
         for number in range(1, len(positions), 7):
             assert game["news"][view][number] == drawings[number].changed_groups(drawings[number - 1])
@@ -138,6 +140,9 @@ def test_a_page_from_disk_is_scrubbed_to_its_end(tmp_path: Path, capsys: pytest.
         page.locator(".view").select_option("1")
         page.locator(".board", has_text="seen by player_1").wait_for()
         assert "a covered card" in page.locator(".board").inner_html()
+        page.get_by_text("The board in words").click()
+        start = Snapshot.deal(registry.load_game("kitten_adventurers").configure(3), replay.seed)
+        assert page.locator("pre").inner_text() == start.text(1)
         page.locator(".drop").first.click()
         page.locator(".board:not([data-at='0'])").wait_for()
         assert asked == [(tmp_path / "game.html").as_uri()]
@@ -150,7 +155,6 @@ def test_a_page_is_printed_whole_and_dark_on_white(tmp_path: Path) -> None:
     with chromium() as browser, page_of(browser, 375, 800, color_scheme="dark") as page:
         page.goto((tmp_path / "game.html").as_uri())
         page.locator(".board svg").wait_for()
-        assert not page.locator("summary").is_visible(), "it has no words of the board"
         for theme in ("auto", "dark"):
             assert page.get_by_role("button", name="colours").inner_text() == f"colours: {theme}"
             page.emulate_media(media="print")

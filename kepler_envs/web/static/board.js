@@ -27,18 +27,17 @@ export class Board {
     this.zoom = make("button", { type: "button", title: "fit the page, or large enough to read" }, "Zoom");
     this.zoom.onclick = () => this.frame.classList.toggle("large");
     this.text = make("pre", { class: "wide", tabindex: 0, role: "region", "aria-label": "board in words" });
-    this.inWords = make("details", { hidden: true }, make("summary", {}, "The board in words"), this.text);
+    this.inWords = make("details", {}, make("summary", {}, "The board in words"), this.text);
     this.menu = make("div", { class: "menu", role: "menu", hidden: true });
     document.addEventListener("pointerdown", (event) => { if (!this.menu.contains(event.target)) this.close(); });
     document.addEventListener("keydown", (event) => { if (event.key === "Escape" && !this.menu.hidden) { this.close(); this.asked?.focus(); } });
     this.menu.onkeydown = (event) => this.walk(event);
   }
 
-  /** Show a picture (SVG as text) with its legal actions [{id, words, more}]; `news` are the numbers of groups that changed. A page from disk has no `text`. */
+  /** Show a picture (SVG as text) with its legal actions [{id, words, more}]; `text` is the same in words; `news` are the numbers of groups that changed. */
   show({ picture, text, news }, actions = []) {
     this.close();
-    this.text.textContent = text ?? "";
-    this.inWords.hidden = !text;
+    this.text.textContent = text;
     this.frame.innerHTML = picture; // made by the server or this page's own data, all texts escaped
     const groups = [...this.frame.querySelectorAll("g")], boxes = news.map((number) => groups[number]?.getBBox()).filter((box) => box?.width);
     if (boxes.length) {

@@ -1,4 +1,4 @@
-// A page from disk: one game, its pictures made from the lines that the page holds.
+// A page from disk: one game, its pictures and texts made from the lines that the page holds.
 import { gameInWords, make, themeButton } from "./dom.js";
 import { Viewer } from "./viewer.js";
 
@@ -9,7 +9,7 @@ async function unpack() {
   return new Response(plain).json();
 }
 
-/** All frames of a view as lists of lines' numbers, from their changes. */
+/** All pictures or texts of a view as lists of lines' numbers, from their changes. */
 function unfold(changes) {
   let before = [];
   return changes.map(([head, tail, ...middle]) => {
@@ -20,12 +20,13 @@ function unfold(changes) {
 
 async function start() {
   const game = await unpack(), views = {};
+  const joined = (numbers) => numbers.map((line) => game.lines[line]).join("\n");
   const source = {
     async frame(at, view) {
-      views[view] ??= unfold(game.pictures[view]);
+      views[view] ??= { pictures: unfold(game.pictures[view]), texts: unfold(game.texts[view]) };
       const turn = game.turns[at], shown = turn === null || view === "open" || Number(view) === turn;
       return {
-        picture: views[view][at].map((line) => game.lines[line]).join("\n"), news: game.news[view][at], turn,
+        picture: joined(views[view].pictures[at]), text: joined(views[view].texts[at]), news: game.news[view][at], turn,
         actions: shown ? game.legal[at].map((id) => ({ id, words: game.words[id] })) : [], taken: shown ? game.taken[at] : null,
       };
     },

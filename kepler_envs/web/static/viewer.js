@@ -106,6 +106,8 @@ export class Viewer {
     this.words.textContent = problem;
     if (!frame) { this.pause(); return; }
     this.board.show(frame);
+    if (this.looking !== this.view) this.board.turnToViewer(); // later the reader moves it
+    this.looking = this.view;
     this.shown = wanted;
     this.board.frame.dataset.at = this.at;
     this.count.textContent = this.last;
