@@ -2,7 +2,7 @@
 kind.
 
 :func:`scenario` builds a position from what a test is about; every other zone is empty. :func:`after` applies decisions
-by their texts, and :func:`cards` reads a zone back.
+by their texts, holding each against the referee, and :func:`cards` reads a zone back.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.race_to_kepler.components import card_names, city_names
-from kepler_envs.games.race_to_kepler.state import FIRST_TITAN, NUM_KINDS, NUM_TITANS, NUM_TOKENS, Node
+from kepler_envs.games.race_to_kepler.state import FIRST_TITAN, NUM_KINDS, NUM_TOKENS
 from kepler_envs.registry import load_game
+from tests.games.race_to_kepler.position import Player, Position, counted
+from tests.games.race_to_kepler.referee import check_decision
 
 GAME = load_game("race_to_kepler")
 NAMES = card_names(GAME.default_tables[0])
@@ -37,13 +37,10 @@ def listed(words: str) -> list[str]:
     return names
 
 
-def counts(words: str, config: Configuration | None = None) -> np.ndarray:
-    """``"2 Iron, Gold"`` -> a zone."""
-    names = NAMES if config is None else card_names(config.tables[0])
-    zone = np.zeros(NUM_KINDS, np.int8)
-    for name in listed(words):
-        zone[names.index(name)] += 1
-    return zone
+def kinds(words: str, config: Configuration) -> list[int]:
+    """``"2 Iron, Gold"`` -> the kind of each card."""
+    names = card_names(config.tables[0])
+    return [names.index(name) for name in listed(words)]
 
 
 @dataclass
@@ -69,58 +66,37 @@ def scenario(
 
     One seat given: a second one without cards is added. ``titans`` is their deck, all of them unless told.
     """
-    players = list(seats) if len(seats) > 1 else [*seats, Seat()]
-    config = config or GAME.configure(len(players))
-    states, cities = config.game.new_states(1), city_names(config.tables[0])
-    state = states[0]
-    for name in ("num_players", "max_rounds", "reward_mode", "shaping"):
-        state[name] = config.options[0][name]
-    state["node"], state["race"], state["market"], state["rng"] = Node.ACTION, 1, 1, 1
-    state["token"] = 1
-    state["supply"], state["airlock"] = counts(supply, config), counts(airlock, config)
-    state["crew_deck"] = counts(crew_deck, config)
-    state["supply_size"], state["crew_deck_size"] = state["supply"].sum(), state["crew_deck"].sum()
-    state["titan_deck"] = counts(titans, config)[FIRST_TITAN:] if titans is not None else np.ones(NUM_TITANS)
-    state["titan_deck_size"] = state["titan_deck"].sum()
-    state["gold_pile"], state["chosen"] = gold_pile, len(players)
-    for number, seat in enumerate(players):
-        _write_seat(state["player"][number], seat, cities.index(seat.city), config)
+    config = config or GAME.configure(max(2, len(seats)))
+    players = [_player(seat, config) for seat in (seats if len(seats) > 1 else (*seats, Seat()))]
+    position = Position(
+        players, *(counted(kinds(words, config)) for words in (supply, airlock, crew_deck)),
+        titan_deck=set(range(FIRST_TITAN, NUM_KINDS)) if titans is None else set(kinds(titans, config)),
+        tokens=set(range(NUM_TOKENS)), race=1, market=1, gold_pile=gold_pile, chosen=len(players),
+    )  # fmt: skip
+    snapshot = Snapshot(config, position.write(config))
     for name, value in fields.items():
-        state[name] = value
-    state["seat"] = state["active"]
-    return Snapshot(config, states)
+        snapshot.state[name] = value
+    snapshot.state["seat"] = snapshot.state["active"]
+    return snapshot
 
 
-def _write_seat(player: Any, seat: Seat, city: int, config: Configuration) -> None:
-    top = listed(seat.top)
-    for name, words in (("hand", seat.hand), ("discard", seat.discard), ("play", seat.play)):
-        player[name] = counts(words, config)
-    player["deck"] = counts(seat.deck, config) + counts(seat.top, config)
-    player["concealed"] = player["hand"] + player["deck"]
-    for name in ("hand", "deck", "discard", "play"):
-        player[f"{name}_size"] = player[name].sum()
-    names = card_names(config.tables[0])
-    for place, name in enumerate(reversed(top)):
-        player["known_kind"][place] = names.index(name) + 1
-    player["known_size"] = len(top)
-    player["present"], player["city"] = 1, city + 1
-    player["open_city"] = city + 1
-    player["parsecs"], player["turns"] = seat.parsecs, seat.turns
-    owned = counts("", config) + player["concealed"] + player["discard"] + player["play"]
-    cards = config.tables[0]
-    player["worth"], player["cards"] = owned @ cards["card"]["worth"].astype(int), owned.sum()
-    player["average"] = player["worth"] // max(1, player["cards"])
-    ahead = [int(space) - seat.parsecs for space in cards["token_space"] if space > seat.parsecs]
-    player["to_kepler"], player["to_token"] = cards["track_length"] - seat.parsecs, min(ahead, default=0)
+def _player(seat: Seat, config: Configuration) -> Player:
+    zones = (counted(kinds(words, config)) for words in (seat.hand, seat.deck, seat.discard, seat.play))
+    known, city = kinds(seat.top, config)[::-1], city_names(config.tables[0]).index(seat.city)
+    return Player(
+        *zones, known=known, open=[False] * len(known), city=city, parsecs=seat.parsecs, turns=seat.turns
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- playing and reading
 
 
 def after(position: Snapshot, *texts: str) -> Snapshot:
-    """The position after these decisions."""
+    """The position after these decisions, each of which comes out as the rules say."""
     for text in texts:
-        position = position.apply(position.config.actions.id_of(text))
+        before, action = position, position.config.actions.id_of(text)
+        position = before.apply(action)
+        check_decision(before.state, action, position.state, position.config)
     return position
 
 

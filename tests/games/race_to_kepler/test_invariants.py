@@ -1,15 +1,20 @@
-"""Every invariant after every decision of random games: all player counts and options, and fair chance."""
+"""Every invariant and every outcome of random games: all player counts, options and programs; wrong ones are named;
+chance is fair."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kepler_envs import ComponentError
 from kepler_envs.engine.game import TERMINATED, Configuration
 from kepler_envs.engine.seeds import mix
 from kepler_envs.engine.snapshot import Snapshot
@@ -17,8 +22,11 @@ from kepler_envs.games.race_to_kepler.actions import END_TURN
 from kepler_envs.games.race_to_kepler.state import FIRST_CREW, FIRST_TITAN, EndReason, Node
 from tests.choosing import Chooser, eager, scripted, uniform
 from tests.effort import DEEP, games_to_play
+from tests.games.race_to_kepler import invariants
+from tests.games.race_to_kepler.any_programs import any_file
+from tests.games.race_to_kepler.card_file import write_file
 from tests.games.race_to_kepler.invariants import EAGER, check_decision, check_invariants
-from tests.games.race_to_kepler.scenario import END, GAME, NAMES, OP_4, Seat, after, scenario
+from tests.games.race_to_kepler.scenario import DONE, END, GAME, NAMES, OP_4, Seat, after, scenario
 from tests.scenario import checked_game
 
 PLAYER_COUNTS = range(2, 5)
@@ -95,6 +103,106 @@ def test_max_rounds() -> None:
             position = position.apply(choose(position.legal_actions()))
         assert position.state["player"]["turns"][:3].tolist() == [rounds] * 3
         assert position.state["end_reason"] == EndReason.ROUNDS
+
+
+# ---------------------------------------------------------------- other programs
+
+
+def any_configuration(folder: Path, seed: int) -> Configuration:
+    """A file of random programs. Some take too many steps for the loader, and are made anew."""
+    random = Random(seed)
+    while True:
+        try:
+            return GAME.configure(2 + seed % 3, write_file(folder, any_file(random)), max_rounds=6)
+        except ComponentError as refused:
+            assert "steps" in str(refused)
+
+
+@pytest.mark.parametrize("seed", range(games_to_play(6)))
+def test_games_with_any_programs(seed: int, tmp_path: Path) -> None:
+    """The whole effect language in combinations that no card has; turns go on as long as anything can be done."""
+    play_checked(any_configuration(tmp_path, seed), seed, hurrying(seed))
+
+
+# ---------------------------------------------------------------- the checks see what is wrong
+
+
+def stage(name: str) -> Snapshot:
+    """A shop; a turn that ends with an encounter; the bids; the winner's choice."""
+    if name == "shop":
+        return scenario(Seat(hand="2 Iron, Gold"), money=5, supply="Fencing, Broker", crew_deck="9 Jeweler")
+    seats = Seat(hand="2 Iron", deck="3 Iron, 2 Gold"), Seat("Karachi", hand="Gold, Jeweler")
+    eve = scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0], race=0)
+    return after(eve, *{"eve": (), "bids": (END,), "won": (END, DONE, "pick Gold", DONE)}[name])
+
+
+Forgery = tuple[str, str, tuple[Any, ...], int, str]
+FORGED: dict[str, Forgery] = {
+    # stage, decision, the entry that is forged and by how much, what the referee says of it
+    "money": ("shop", "play Iron", ("money",), 1, "money is 7, the rules say 6"),
+    "a counter": ("shop", "play Iron", ("resource_played",), -1, "resource_played is 0, the rules say 1"),
+    "a card played": ("shop", "play Iron", ("player", 0, "play", 0), 1, "seat 0: play is"),
+    "the supply": ("shop", "acquire Fencing", ("supply", 24), 1, "supply is"),
+    "the Gold pile": ("shop", "acquire Gold", ("gold_pile",), 1, "gold_pile is 20, the rules say 19"),
+    "what was seen": ("shop", "acquire Gold", ("player", 0, "shown_size"), -1, "shown is [], the rules say [1]"),
+    "chance that was not used": ("shop", "play Iron", ("rng",), 1, "rng is"),
+    "chance that was used": ("eve", END, ("rng",), 1, "rng is"),
+    "a turn": ("eve", END, ("player", 0, "turns"), -1, "seat 0: turns is 0, the rules say 1"),
+    "a hand drawn": ("eve", END, ("player", 0, "hand", 1), -1, "seat 0: hand is"),
+    "a token": ("eve", END, ("token", 2), -1, "tokens is"),
+    "a titan": ("eve", END, ("titan_deck", 3), -1, "titan_deck is"),
+    "the bidder": ("eve", END, ("seat",), 1, "turn is 1, the rules say 0"),
+    "a bid": ("bids", "pick Iron", ("player", 0, "bid", 0), -1, "seat 0: bid is"),
+    "the next bidder's place": ("bids", DONE, ("player", 1, "bid_place"), 1, "seat 1: bid_place is 3"),
+    "a titan won": ("won", "pick {}", ("player", 1, "hand", 1), 1, "seat 1: hand is"),
+    "the phase": ("won", DONE, ("race",), -1, "race is 0, the rules say 1"),
+    "the jump": ("won", DONE, ("player", 1, "parsecs"), 1, "seat 1: parsecs is 4, the rules say 3"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_wrong_outcome_is_named(name: str) -> None:
+    """The outcome of a decision, right but for one entry."""
+    scene, decision, where, difference, message = FORGED[name]
+    before = stage(scene)
+    titan = NAMES[FIRST_TITAN + int(np.flatnonzero(before.state["titan_row"])[0])] if "{}" in decision else ""
+    action = GAME.actions.id_of(decision.format(titan))
+    outcome = before.apply(action)
+    check_decision(before.state, action, outcome.state, outcome.config)
+    forge(outcome.state, where, difference)
+    with pytest.raises(AssertionError, match=re.escape(message)):
+        check_decision(before.state, action, outcome.state, outcome.config)
+
+
+def forge(record: Any, where: tuple[Any, ...], difference: int) -> None:
+    """Add to an entry of a state."""
+    *path, last = where
+    for name in path:
+        record = record[name]
+    record[last] += difference
+
+
+def test_a_wrong_legal_id_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    state, config = Snapshot.deal(GAME.configure(2), 1).state, GAME.configure(2)
+    check_invariants(state, config)
+    monkeypatch.setattr(invariants, "legal_actions", lambda *_: {0, 1, 99})
+    with pytest.raises(AssertionError, match=r"legal ids are \[.*\], the rules say \[0, 1, 99\]"):
+        check_invariants(state, config)
+
+
+@pytest.mark.parametrize(
+    "where", [("player", 0, "deck_size"), ("player", 1, "to_token"), ("supply_size",), ("player", 2, "hand", 0)]
+)
+def test_a_wrong_view_is_named(where: tuple[Any, ...]) -> None:
+    """What a state keeps for speed, and seats that are absent."""
+    config = GAME.configure(2)
+    position = Snapshot.deal(config, 1)
+    forge(position.state, where, 1)
+    with pytest.raises(AssertionError, match="the position says"):
+        check_invariants(position.state, config)
+
+
+# ---------------------------------------------------------------- chance is fair
 
 
 def test_chance_is_fair() -> None:
