@@ -432,6 +432,13 @@ def test_trait_win_bid_can_win_the_game() -> None:
     assert position.over and position.state["winner"] == 1 and not position.state["titan_row"].any()
 
 
+def test_an_arrival_in_the_turn_of_another_player_wins() -> None:
+    """7.1: whoever wins the bid."""
+    seats = Seat(hand="2 Iron", deck="5 Iron"), Seat("Karachi", hand="2 Gold", parsecs=17)
+    position = after(scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0]), END, "pick Gold", DONE, DONE, DONE)
+    assert position.over and position.state["winner"] == 2 and position.results()[2].tolist() == [-1, 1]
+
+
 def test_an_arrival_in_the_last_turn_of_the_last_round_wins() -> None:
     """R26: the game has ended, so the round is not completed and nothing is halved."""
     seats = Seat(hand="2 Iron"), Seat("Karachi", hand="Iron", deck="5 Iron", parsecs=17)
