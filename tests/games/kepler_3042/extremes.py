@@ -11,8 +11,7 @@ from kepler_envs.games.kepler_3042.components_technologies import BENEFITS, MOST
 from kepler_envs.games.kepler_3042.state import MAX_LEVEL, MOST_LEADERSHIP, ROUNDS, TRACK_END
 from tests.component_file import Rows, own_rows
 
-INVARIANTS_HOLD = ("largest",)
-"""The map and the places of medals are the own file's there; the invariants know no other ones."""
+INVARIANTS_HOLD = ("largest", "smallest")
 
 
 def options(kind: str, players: int) -> dict[str, Any]:

@@ -161,18 +161,22 @@ class Position:
     # ------------------------------------------------------------ to and from a state
 
     @classmethod
-    def read(cls, state: Any) -> Position:
-        """The position of a state record, taken from where things are, not from what is derived of them."""
+    def read(cls, state: Any, config: Configuration | None = None) -> Position:
+        """The position of a state record, taken from where things are, not from what is derived of them.
+
+        Args:
+            config: needed where its component file has medals on other spaces than the game's own.
+        """
         players = int(state["num_players"])
         rows = [cls._read_seat(state["player"][number]) for number in range(4)]
         position = cls(rows[:players], rows[1] if players == 1 else None)
-        position.tiles = {place: int(body) for place, body in enumerate(state["body"]) if body}
+        position.tiles = {place: body for place, body in enumerate(state["body"].tolist()) if body}
         position.face_up = _hexes(state["face_up"])
-        position.terraformed = {number for number in range(29) if state["planet_terraformed"][number]}
+        position.terraformed = {number for number, there in enumerate(state["planet_terraformed"].tolist()) if there}
         position.deck = state["deck"].tolist()
         position.track_medals = [
-            {space for space, there in zip(MEDAL_SPACES, medals, strict=True) if there}
-            for medals in state["track_medals"]
+            {space for space, there in zip(spaces, medals, strict=True) if there}
+            for spaces, medals in zip(_medal_spaces(config), state["track_medals"], strict=True)
         ]
         position.card_medals = state["card_medals"].tolist()
         position.round, position.phase = int(state["round_number"]), Phase(int(state["phase"]))
@@ -226,8 +230,8 @@ class Position:
         state["colonised"] = _words(self.hex_of(planet) for planet in owners)
         state["ships"] = _words(self.ships_at())
         state["deck"] = self.deck
-        for number, medals in enumerate(self.track_medals):
-            state["track_medals"][number] = [space in medals for space in MEDAL_SPACES]
+        for number, spaces in enumerate(_medal_spaces(config)):
+            state["track_medals"][number] = [space in self.track_medals[number] for space in spaces]
         state["card_medals"] = self.card_medals
         state["pending"] = len(self.rewards)
         for place, (seat, kind) in enumerate(self.rewards):
@@ -259,6 +263,10 @@ class Position:
             player["colonies_of_type"][int(tables["planet"]["kind"][planet])] += 1
             player["colonies_in_zone"][int(tables["zone"][self.hex_of(planet)])] += 1
         player["objectives"] = sum(1 << objective - 1 for objective in seat.objectives)
+
+
+def _medal_spaces(config: Configuration | None) -> list[list[int]]:
+    return [list(MEDAL_SPACES)] * 2 if config is None else config.tables[0]["medal_space"].tolist()
 
 
 def _hexes(words: Any) -> set[int]:

@@ -14,7 +14,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.state import MOST_REWARDS, Node, Phase
 from tests.component_file import write_rows
 from tests.games.kepler_3042 import extremes
-from tests.games.kepler_3042.invariants import check_bytes
+from tests.games.kepler_3042.invariants import check_bytes, check_decision
 from tests.games.kepler_3042.purposeful import purposeful
 from tests.games.kepler_3042.scenario import (
     ADVANCES,
@@ -38,6 +38,19 @@ from tests.games.kepler_3042.scenario import (
     steps_between,
     to_hex,
 )
+
+
+@pytest.fixture(autouse=True)
+def judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every decision of these positions is judged by the referee, too."""
+    apply = Snapshot.apply
+
+    def apply_and_judge(before: Snapshot, action: int) -> Snapshot:
+        after = apply(before, action)
+        check_decision(before.state, action, after.state, before.config)
+        return after
+
+    monkeypatch.setattr(Snapshot, "apply", apply_and_judge)
 
 
 def test_ids_are_those_of_the_specification() -> None:
