@@ -176,10 +176,12 @@ def test_old_copies_never_change(config: Configuration) -> None:
 @few_player_counts
 def test_restore(config: Configuration) -> None:
     """Going back to a position, in any environment, continues it exactly; rewards do not come along."""
-    env, other = midgame(config, 2, 15), make(config)
+    env, other, lost = midgame(config, 2, 15), make(config), midgame(config, 3, 5, illegal="lose")
+    lost.step(int(lost.observe(lost.agent_selection)["action_mask"].argmin()))
+    assert -1 in lost.rewards.values() and -1 in lost._cumulative_rewards.values() and all(lost.terminations.values())
     snapshot = env.snapshot()
     expected = rest_of_game(env, 6)
-    for target in (env, other):
+    for target in (env, other, lost):
         target.restore(snapshot)
         assert target.agents == target.possible_agents
         assert set(target._cumulative_rewards.values()) == {0.0} == set(target.rewards.values())
