@@ -20,7 +20,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs import registry
-from kepler_envs.bots.published import find_published
+from kepler_envs.bots.published import find_published, published_path
 from kepler_envs.bots.search import MctsConfig, search
 from kepler_envs.cli import main
 from kepler_envs.cli.common import UsageError
@@ -459,21 +459,41 @@ def test_who_may_ask_what(room: Room) -> None:
     waiting = tokens[1 - table.position.seat]
     assert room.client.post(f"/api/seat/{waiting}/ask", json={"bot": "greedy"}).status_code == 409
     mover = tokens[table.position.seat]
-    for bot in (
-        "python:/etc/passwd:x",
-        "net:/tmp/x",
-        "mcts:9999999",
-        "mcts:50000",
-        "nobody",
-        "mcts:5,network=net:/x",
-        "x" * 5000,
-    ):
+    for bot in ("mcts:9999999", "mcts:50000", "nobody", "x" * 5000):
         refused = room.client.post(f"/api/seat/{mover}/ask", json={"bot": bot})
         assert refused.status_code == 400, (bot, refused.text)
     other = room.client.post(f"/api/seat/{mover}/ask", json={"bot": "best"})  # which was trained for other options
     assert other.status_code == 400 and other.json()["error"].startswith(f"{BEST_NETWORK}.zip was trained")
     quiet, tokens = room.table(seats=[PERSON, PERSON], advice=False)
     assert room.client.post(f"/api/seat/{tokens[quiet.position.seat]}/ask", json={"bot": "greedy"}).status_code == 409
+
+
+BOT = """
+from pathlib import Path
+
+
+class Lowest:
+    def __init__(self, config):
+        Path(__file__).with_name("loaded").touch()
+
+    def start(self, rows, seeds): ...
+
+    def act(self, decisions):
+        return decisions.action_mask.argmax(axis=1)
+"""
+
+
+def test_no_bot_of_a_file_is_asked(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though it is there, and could answer: whoever has a seat must not run or read files of the server."""
+    monkeypatch.setattr("kepler_envs.web.advice.LONGEST_SPEC", 5000)  # the path of a checkout may be long
+    own, network = tmp_path / "own.py", published_path(*BEST_NETWORK.split("/"))
+    own.write_text(BOT)
+    table, tokens = room.table(seats=[PERSON, PERSON], options={})
+    for bot in (f"python:{own}:Lowest", f"net:{network}", f"mcts:5,network=net:{network}"):
+        refused = room.client.post(f"/api/seat/{tokens[table.position.seat]}/ask", json={"bot": bot})
+        assert refused.status_code == 400, refused.text
+        assert refused.json()["error"].startswith("bots to ask are greedy, best, names of published ones and mcts:N, ")
+    assert not own.with_name("loaded").exists()
 
 
 # ---------------------------------------------------------------- requests that are turned away
@@ -530,25 +550,30 @@ def test_pages_load_nothing_from_elsewhere(room: Room) -> None:
         assert "http://" not in answer.text.replace("http://www.w3.org/2000/svg", "") and "https://" not in answer.text
 
 
-BAD_BODIES: list[tuple[str, Any]] = [
-    ("decide", b""), ("decide", b"{"), ("decide", b"[]"), ("decide", b"[" * 100_000), ("decide", b"\xff\xfe"),
-    ("decide", {}), ("decide", {"action": "0", "version": 0}), ("decide", {"action": 0}),
-    ("decide", {"action": True, "version": 0}),
-    ("decide", {"action": 0.0, "version": 0}), ("decide", {"action": None, "version": 0}),
-    ("decide", {"action": 0, "version": 0, "x": 1}),
-    ("undo", {"x": 1}), ("undo", []), ("ask", {"bot": 5}), ("ask", {}),
+NO_JSON, NO_OBJECT = "the body is not JSON: ", "the body is not a JSON object"
+BAD_BODIES: list[tuple[str, Any, str]] = [
+    ("decide", b"", NO_JSON), ("decide", b"{", NO_JSON), ("decide", b"[" * 60_000, NO_JSON),
+    ("decide", b"\xff\xfe", NO_JSON), ("decide", b"[]", NO_OBJECT), ("undo", [], NO_OBJECT),
+    ("decide", {}, "action must be int"), ("decide", {"action": "0", "version": 0}, "action must be int"),
+    ("decide", {"action": True, "version": 0}, "action must be int"),
+    ("decide", {"action": 0.0, "version": 0}, "action must be int"),
+    ("decide", {"action": None, "version": 0}, "action must be int"),
+    ("decide", {"action": 0}, "version must be int"), ("decide", {"action": 0, "version": 0.0}, "version must be int"),
+    ("decide", {"action": 0, "version": 0, "x": 1}, "unknown fields: x; "), ("undo", {"x": 1}, "unknown fields: x; "),
+    ("ask", {"bot": 5}, "bot must be str"), ("ask", {}, "bot must be str"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("what", "body"), BAD_BODIES)
-def test_bad_bodies_change_nothing(room: Room, what: str, body: Any) -> None:
+@pytest.mark.parametrize(("what", "body", "words"), BAD_BODIES)
+def test_bad_bodies_change_nothing(room: Room, what: str, body: Any, words: str) -> None:
+    """Each is refused for itself, not because its decision would come too late."""
     table, tokens = room.table()
     settle(table)
     before = room.client.get(f"/api/seat/{tokens[0]}").content
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"}
     answer = room.client.post(f"/api/seat/{tokens[0]}/{what}", content=content, headers=headers)
-    assert 400 <= answer.status_code < 500 and answer.json()["error"], answer.text
+    assert answer.status_code == 400 and answer.json()["error"].startswith(words), answer.text
     assert room.client.get(f"/api/seat/{tokens[0]}").content == before
 
 
