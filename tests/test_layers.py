@@ -70,28 +70,33 @@ def layer_of(module: str) -> str:
     return "tools" if room in TOOLS else room
 
 
-def imports(path: Path) -> Iterator[str]:
-    """The modules of ours that a file imports, wherever in it; not those for type checkers alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for_types = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if id(node) in for_types:
+def statements(path: Path) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """The imports of a file, wherever in it, each with whether it is made by a function, and so not before that is
+    called; not those for type checkers alone."""
+    waiting: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
+    while waiting:
+        node, later = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node, later
+        later |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        waiting += [(child, later) for child in ast.iter_child_nodes(node)]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The modules of ours that a file imports."""
+    for node, _ in statements(path):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name in MODULES)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are written in full here"
-            for name in node.names:
-                full = f"{node.module}.{name.name}"
-                if full in MODULES:
-                    yield full
-                elif node.module in MODULES:
-                    yield str(node.module)
+            continue
+        assert node.level == 0, f"{path}: imports are written in full here"
+        for name in node.names:
+            full = f"{node.module}.{name.name}"
+            if full in MODULES:
+                yield full
+            elif node.module in MODULES:
+                yield str(node.module)
 
 
 @cache
@@ -132,23 +137,35 @@ def test_no_module_imports_itself_through_others():
         follow(module, ())
 
 
+OF_TRAINING = ("torch", "stable_baselines3", "sb3_contrib", "torchrl", "tensorboard")
+OF_TRAINING_OR_CLUSTERS = (*OF_TRAINING, "ray", "pyspiel")
+FOR_LIBRARIES = tuple(f"kepler_envs.adapters.{name}" for name in ("pytorch", "sb3", "rllib", "torchrl", "openspiel"))
+READS_RUNS = "kepler_envs.bots.networks.checkpoint"
+
+
 def test_playing_needs_no_library_of_training():
     """Torch and what stands on it are imported only by the adapters that are named after it, and where a training run
-    is read."""
-    allowed = {
-        "kepler_envs.adapters.pytorch",
-        "kepler_envs.adapters.sb3",
-        "kepler_envs.adapters.rllib",
-        "kepler_envs.adapters.torchrl",
-    }
-    heavy = ("torch", "stable_baselines3", "sb3_contrib", "ray", "torchrl", "pyspiel", "tensorboard")
+    is read. No other module brings a large library along: functions import it when it is needed."""
     for module, path in MODULES.items():
-        if layer_of(module) == "agents" or any(module == one or module.startswith(f"{one}.") for one in allowed):
+        if layer_of(module) == "agents" or f"{module}.".startswith(tuple(f"{one}." for one in FOR_LIBRARIES)):
             continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
-            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-            for name in names:
-                assert name.partition(".")[0] not in heavy or module == "kepler_envs.adapters.openspiel", (
-                    f"{module} imports {name}"
-                )
+        for node, later in statements(path):
+            if later and module == READS_RUNS:
+                continue
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else [str(node.module)]
+            refused = OF_TRAINING if later else OF_TRAINING_OR_CLUSTERS
+            assert not {name.partition(".")[0] for name in names} & set(refused), f"{module} imports {names}"
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("try:\n    import torch\nexcept ImportError:\n    pass\n", [("import torch", False)]),
+        ("class A:\n    from torch import nn\n", [("from torch import nn", False)]),
+        ("def f():\n    if f:\n        import torch\n", [("import torch", True)]),
+        ("if TYPE_CHECKING:\n    import torch\n", []),
+    ],
+)
+def test_imports_are_seen_wherever_they_stand(text, found, tmp_path):
+    (tmp_path / "a.py").write_text(text)
+    assert [(ast.unparse(node), later) for node, later in statements(tmp_path / "a.py")] == found
