@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -69,8 +70,27 @@ def test_a_killed_process_has_left_its_folder(tmp_path):
         pass
 
 
+@pytest.mark.parametrize("is_taken", [True, False], ids=["and taken by another one", "and free"])
+def test_a_folder_may_be_left_between_the_opening_of_its_lock_and_the_taking(is_taken, tmp_path, monkeypatch):
+    """What was opened is then no lock any more: the file is deleted, and somebody may have made a new one."""
+    lock = fcntl.flock
+
+    def late(handle: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        first.close()
+        if is_taken:
+            others.enter_context(alone_in(tmp_path, REFUSAL))
+        lock(handle, how)
+
+    with ExitStack() as others, ExitStack() as first:
+        first.enter_context(alone_in(tmp_path, REFUSAL))
+        monkeypatch.setattr(fcntl, "flock", late)
+        with pytest.raises(RuntimeError, match="taken") if is_taken else nullcontext(), alone_in(tmp_path, REFUSAL):
+            assert (tmp_path / LOCK).exists()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_is_left_by_one_is_taken_by_one(tmp_path):
-    """Also if it is left between the moment when others open its lock and the moment when they take it."""
     inside, most, start = [0], [0], threading.Barrier(8)
 
     def take() -> None:
