@@ -239,15 +239,20 @@ def test_an_environment_over_a_bot_tells_its_choice(kind):
     """As the last entry, within the space; the same games are played as without it."""
     batch, rng = batch_of(8, 3), np.random.default_rng(0)
     greedy = bots.BotOpponent(bots.load("greedy", batch.config))
-    env = (SeatVecEnv if kind == "one seat" else SharedSeatVecEnv)(batch, over="greedy")
+    make = SeatVecEnv if kind == "one seat" else SharedSeatVecEnv
+    env, without = make(batch, over="greedy"), make(batch_of(8, 3))
     seen, rows, ended = env.reset(), np.arange(8), 0
+    same = without.reset()
     greedy.start(rows, rows.astype(np.uint64))
     for _ in range(200):
         assert seen.shape == (8, batch.config.observation.size + 1) and seen.dtype == np.int16
         assert (seen[:, :-1] == batch.observation).all() and (seen[:, -1] == greedy(batch, rows)).all()
+        assert (seen[:, :-1] == same).all()
         assert all(env.observation_space.contains(row) for row in seen)
         assert batch.action_mask[rows, seen[:, -1]].all()
-        seen, _, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
+        actions = uniform_choice(env.action_masks(), rng)
+        seen, _, dones, infos = env.step(actions)
+        same, *_ = without.step(actions)
         for row in np.flatnonzero(dones):
             ended += 1
             assert env.observation_space.contains(infos[row]["terminal_observation"])
