@@ -109,15 +109,21 @@ def test_threads_that_judge_with_one_learner_take_turns():
         assert all(map(th.equal, found, alone[number % 2]))
 
 
-def test_gradients_by_two_threads(two_threads, monkeypatch):
-    """A part has a whole chunk and a rest, and blocks that are not full."""
-    used = []
+@pytest.fixture
+def used(monkeypatch) -> list[int]:
+    """The number of threads of each call of compiled code."""
+    found = []
 
     def watched(work, count, threads):
-        used.append(threads)
+        found.append(threads)
         return in_parts(work, count, threads)
 
     monkeypatch.setattr("kepler_envs.adapters.pytorch.compiled.in_parts", watched)
+    return found
+
+
+def test_gradients_by_two_threads(two_threads, used):
+    """A part has a whole chunk and a rest, and blocks that are not full."""
     inputs = made_up_inputs(NetworkShape(20, (20,), 8))
     given = random_positions(inputs.layout, len(inputs.actions), 2 * ENOUGH_TO_LEARN + 101)
     assert_same_gradients(inputs, *given)
@@ -142,7 +148,7 @@ def test_pytorch_starts_no_threads_of_its_own(two_threads, monkeypatch):
     assert th.get_num_threads() == 2, "as it was"
 
 
-def test_answers_by_two_threads_are_those_of_one(two_threads):
+def test_answers_by_two_threads_are_those_of_one(two_threads, used):
     inputs = made_up_inputs(NetworkShape(20, (20,), 8))
     given = random_positions(inputs.layout, len(inputs.actions), 16 * BLOCK + 3)
     learner = CompiledLearner(network_of(inputs))
@@ -150,6 +156,7 @@ def test_answers_by_two_threads_are_those_of_one(two_threads):
     th.set_num_threads(1)
     for one, other in zip(learner.answer(*given), both, strict=True):
         np.testing.assert_array_equal(one, other)
+    assert used == [2, 1]
 
 
 @pytest.mark.parametrize("game", list_games())

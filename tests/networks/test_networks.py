@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-import torch
 
 import kepler_envs
 from agents import checkpoint
@@ -236,16 +235,17 @@ def test_what_is_no_position_is_refused():
 def test_draws_follow_the_probabilities():
     """4,000 draws at one position: each action as often as its probability says, within five standard errors."""
     config = kepler_envs.load_game("kitten_adventurers").configure()
-    torch.manual_seed(5)
-    policy = checkpoint.build(NetworkShape(16, (16,), 8), config)
+    inputs = NetworkShape(16, (16,), 8).inputs(config)
+    network = position_network(inputs, random_weights(inputs))
     batch = Batch(config, 4000, 5)
     batch.observation[:], batch.action_mask[:] = batch.observation[0], batch.action_mask[0]
-    agent = NetworkBot(checkpoint.network_of(policy), deterministic=False)
+    agent = NetworkBot(network, deterministic=False)
     rows = np.arange(4000)
     agent.start(rows, np.arange(4000, dtype=np.uint64) * np.uint64(7919))
     drawn = np.bincount(agent.act(TrustedDecisions(batch, rows)), minlength=len(config.actions)) / 4000
-    priors, _ = checkpoint.network_of(policy)(batch.observation[:1], batch.action_mask[:1])
-    error = np.sqrt(priors[0] * (1 - priors[0]) / 4000)
+    priors, _ = network(batch.observation[:1], batch.action_mask[:1])
+    error, even = np.sqrt(priors[0] * (1 - priors[0]) / 4000), batch.action_mask[0] / batch.legal_count[0]
+    assert (abs(even - priors[0]) > 10 * error + 1e-6).any(), "it has preferences"
     assert (abs(drawn - priors[0]) <= 5 * error + 1e-6).all()
     assert (drawn > 0).sum() > 1
 
