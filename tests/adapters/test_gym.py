@@ -20,7 +20,6 @@ from kepler_envs.adapters.opponents import opponent_of
 from kepler_envs.adapters.sb3 import SeatVecEnv
 from kepler_envs.engine import render_window
 from kepler_envs.engine.playout import uniform_policy
-from kepler_envs.engine.seeds import opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction
 
 GAME = "kepler/kitten_adventurers-v1"
@@ -148,16 +147,28 @@ def test_opponents_of_every_kind_take_their_seats():
     assert wins["greedy"] < wins["uniform"], "greedy players leave less to a random one"
 
 
+class Seeded:
+    """Plays the lowest legal ids, and keeps the seeds that it was told for the first games."""
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        self.seeds = getattr(self, "seeds", seeds)
+
+    def __call__(self, batch: kepler_envs.Batch, rows: np.ndarray) -> np.ndarray:
+        return batch.action_mask[rows].argmax(1)
+
+
 def test_opponents_do_not_draw_alike():
     """Neighbouring seeds do not begin with the same draw, neither those of opponents nor those of games."""
     config = kepler_envs.load_game("kitten_adventurers").configure(4)
-    games = 1000
+    games, asked = 1000, [Seeded() for _ in range(3)]
+    envs = SeatVectorEnv(config, games, asked, seat=0)
+    envs.reset(seed=0)
     batch = kepler_envs.Batch(config, games, 0)
     batch.reset(np.full(games, 3, np.uint64))  # the same position in every row
     rows, chance = np.arange(games), 1 / batch.legal_count[0]
     opponents = [opponent_of(None, config) for _ in range(3)]
-    for place, opponent in enumerate(opponents):
-        opponent.start(rows, opponent_seeds(np.arange(games, dtype=np.uint64)) + np.uint64(place))
+    for opponent, its in zip(opponents, asked, strict=True):
+        opponent.start(rows, its.seeds)
     drawn = [opponent(batch, rows) for opponent in opponents]
     for one, other in ((0, 1), (1, 2), (0, 2)):
         assert (drawn[one] == drawn[other]).mean() == pytest.approx(chance, abs=5 * (chance / games) ** 0.5)
