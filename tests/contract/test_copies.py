@@ -395,17 +395,27 @@ def test_replay_of_another_game_is_refused(game: Game) -> None:
     half = len(good.actions) // 2
     texts = good.texts[:half] + ["something else"] + good.texts[half + 1 :]
     seats = [(seat + 1) % config.num_players for seat in good.seats]
-    for wrong in (
-        changed(seed=3),
-        changed(texts=texts),
-        changed(seats=seats),
-        changed(actions=good.actions[:-1], seats=good.seats[:-1], texts=good.texts[:-1]),
-        changed(actions=good.actions + [0], seats=good.seats + [0], texts=good.texts + [good.texts[0]]),
-        changed(final={**good.final, "hash": "0" * 64}),
-        changed(final={**good.final, "length": 1}),
-        changed(final={**good.final, "returns": [0.0] * config.num_players}),
+    each = config.num_players
+    ends = {"hash": "0" * 64, "length": 1, "returns": [0.0] * each, "rank": [each] * each}
+    assert good.final is not None and good.final.keys() == ends.keys()
+    for wrong, words in (
+        (changed(seed=3), r"^decision \d+: "),
+        (changed(texts=texts), f"^decision {half + 1}: 'something else' is recorded, but id"),
+        (changed(seats=seats), f"^decision 1: seat {seats[0]} is recorded, but seat {good.seats[0]} decides"),
+        (
+            changed(actions=good.actions[:-1], seats=good.seats[:-1], texts=good.texts[:-1]),
+            f"after {len(good.actions) - 1} decisions, but the game is not over",
+        ),
+        (
+            changed(actions=good.actions + [0], seats=good.seats + [0], texts=good.texts + [good.texts[0]]),
+            f"^decision {len(good.actions) + 1}: the game is already over",
+        ),
+        *(
+            (changed(final={**good.final, name: value}), f"^the closing line has {name} = ")
+            for name, value in ends.items()
+        ),
     ):
-        with pytest.raises(ReplayError):
+        with pytest.raises(ReplayError, match=words):
             replays.verify(wrong, config)
     with pytest.raises(ReplayError, match="component data"):
         replays.configuration_of(changed(components="0" * 16), kepler_envs.load_game)
