@@ -230,11 +230,14 @@ def test_a_joined_batch_is_its_parts():
             "final_length",
         ):
             assert (getattr(joined, name) == np.concatenate([getattr(batch, name) for batch in alone])).all()
-        assert (joined.reward[:4, :2] == alone[0].reward).all() and (joined.reward[:4, 2:] == 0).all()
-        assert (joined.final_rank[7:] == alone[2].final_rank).all()
+        for name in ("reward", "final_return", "final_rank", "final_score"):
+            by_part = np.split(getattr(joined, name), [4, 7])
+            for batch, its in zip(alone, by_part, strict=True):
+                assert (its[:, : batch.num_players] == getattr(batch, name)).all(), name
+                assert not its[:, batch.num_players :].any(), "nothing for seats that do not play"
     seats = joined.seat
     assert (joined.observe_final(seats)[4:7] == alone[1].observe_final(seats[4:7])).all()
-    assert joined.episodes.sum() > 0
+    assert all(batch.episodes.any() for batch in alone) and joined.final_score.any()
 
 
 def test_a_joined_batch_is_dealt_anew_as_it_was_made():
