@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
@@ -327,13 +327,23 @@ def test_more_threads_than_are_allowed(game: Game) -> None:
 def test_uniform_is_uniform(config: Configuration) -> None:
     """Chi-square of the choices at the first node over many generators."""
     batch = batch_of(config, 1, seed=2)
-    legal = np.flatnonzero(batch.action_mask[0])
-    draws = games_to_play(2000)
-    counts = np.zeros(len(config.actions))
-    for _ in range(draws):
-        counts[batch.uniform()[0]] += 1
-    assert counts.sum() == counts[legal].sum() == draws
-    expected = draws / len(legal)
+    check_uniform([batch.uniform()[0] for _ in range(games_to_play(2000))], batch.action_mask[0])
+
+
+@every_game
+def test_rows_draw_apart(game: Game) -> None:
+    """The same of the first choices of as many rows at one position, each with the generator of its own game."""
+    batch = kepler_envs.make_batch(game.id, games_to_play(2000), seed=2)
+    position = batch.snapshot(0)
+    for row in range(batch.num_envs):
+        batch.restore(row, position)
+    check_uniform(batch.uniform(), batch.action_mask[0])
+
+
+def check_uniform(chosen: Sequence[int] | np.ndarray, mask: np.ndarray) -> None:
+    legal, counts = np.flatnonzero(mask), np.bincount(chosen, minlength=len(mask))
+    assert counts.sum() == counts[legal].sum() == len(chosen)
+    expected = len(chosen) / len(legal)
     chi_square = ((counts[legal] - expected) ** 2 / expected).sum()
     assert chi_square < len(legal) + 6 * np.sqrt(2 * len(legal)) + 10
 
