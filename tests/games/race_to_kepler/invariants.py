@@ -62,7 +62,7 @@ def check_invariants(state: Any, config: Configuration) -> None:
     _check_bids(position)
     _check_turn(position, book)
     _check_end(position, config)
-    check_fields(state, position.write(config)[0])
+    _check_views(state, position, config)
     _check_legal(state, position, config)
 
 
@@ -188,6 +188,14 @@ def _check_end(position: Position, config: Configuration) -> None:
     assert bool(arrived) == (reason == EndReason.KEPLER)
     max_rounds = config.options[0]["max_rounds"]
     assert 0 <= position.rounds <= max_rounds and (position.rounds == max_rounds) == (reason == EndReason.ROUNDS)
+
+
+def _check_views(state: Any, position: Position, config: Configuration) -> None:
+    """What a state keeps for speed or for observations; everything of absent seats is 0."""
+    expected = position.write(config)[0]
+    for player, other in zip(state["player"], expected["player"], strict=True):
+        check_fields(player, other)
+    check_fields(state, expected)
 
 
 def _check_legal(state: Any, position: Position, config: Configuration) -> None:

@@ -86,11 +86,6 @@ class Effects(Cards):
     def instruction(self) -> Instruction:
         return instruction_of(self.position, self.config)
 
-    def city_trait(self, hook: str) -> int | None:
-        """The number of the active player's trait if it has this hook."""
-        city = self.book.cities[self.position.owner.city]
-        return city.parameter if city.hook == hook else None
-
     def push(self, origin: int, kind: int | None = None, own: int = 0) -> None:
         """3.2: a program goes on top of the stack. An empty one does not, nor does any on a full stack."""
         if self.book.program(origin, kind, self.position.owner.city) and len(self.position.frames) < STACK:
