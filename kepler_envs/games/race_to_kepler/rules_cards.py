@@ -78,11 +78,17 @@ def _reshuffle(player):
     player.discard_size = 0
 
 
+@helper
+def top_is_open(player):
+    """Whether everybody knows which card lies on top of the deck."""
+    return player.known_size > 0 and has(np.uint64(player.known_open), int(player.known_size) - 1) > 0
+
+
 @leaf
 def draw_to_hand(s, player, cards):
     """Draw that many cards, or as many as there are."""
     for _ in range(cards):
-        is_open = player.known_size > 0 and has(np.uint64(player.known_open), int(player.known_size) - 1)
+        is_open = top_is_open(player)
         kind = draw(s, player)
         if kind == NO_CARD:
             return

@@ -42,6 +42,7 @@ from kepler_envs.games.race_to_kepler.rules_cards import (
     take_from_discard,
     take_from_hand,
     take_from_supply,
+    top_is_open,
 )
 from kepler_envs.games.race_to_kepler.state import (
     FIRST_TITAN,
@@ -384,12 +385,13 @@ def _move_card(s, t, frame, instruction, chosen):
     """Move one card from source to destination, with what that triggers."""
     player = s.player[s.active]
     source, destination = int(instruction.what), int(instruction.destination)
+    is_open = instruction.shown > 0 or (source == FROM_DECK and top_is_open(player))
     kind, from_own = _take(s, player, source, chosen)
     if source == FROM_HAND and not instruction.shown:
         forget_all(player)  # which of them it was nobody else knows
     _change_owner(t, player, source, destination, kind)
     frame.moved += 1
-    if instruction.shown:
+    if is_open:
         frame.value += t.card[kind].cost
     if destination == TO_EJECT:
         s.airlock[kind] += 1
@@ -406,12 +408,12 @@ def _move_card(s, t, frame, instruction, chosen):
         if source == FROM_SUPPLY:
             push_trait(s, t, ON_SUPPLY_AIRLOCK, kind, NOT_OWN)
     elif destination == TO_HAND:
-        put_in_hand(player, kind, np.bool_(instruction.shown))
+        put_in_hand(player, kind, is_open)
     elif destination == TO_OWN_DISCARD:
         put_on_discard(player, kind)
     else:
         player.concealed[kind] += 1
-        put_on_deck(player, kind, np.bool_(instruction.shown))
+        put_on_deck(player, kind, is_open)
 
 
 @leaf

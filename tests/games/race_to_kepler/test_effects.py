@@ -319,6 +319,19 @@ def test_a_card_put_on_the_deck_unseen_may_be_any_of_the_hand(tmp_path: Path) ->
     assert cards(drawn, "hand") == "4 Iron, Mafia" and not shown.view(drawn.observe(1)).any()
 
 
+@pytest.mark.parametrize("destination", ["hand", "decktop"])
+def test_a_card_moved_off_an_open_top_is_known(destination: str, tmp_path: Path) -> None:
+    """R20: everybody saw the Gold put on the deck, so everybody knows which card is taken from there, as in a draw."""
+    put, take = ([["move", *words]] for words in (
+        ("airlock", "any", 0, "must", 1, "decktop"), ("deck", "any", 0, "must", 1, destination)))  # fmt: skip
+    config = probe(tmp_path, [*put, *take])
+    start = scenario(Seat(hand="Probe, Mafia", deck="9 Iron"), Seat(hand="Iron"), config=config, airlock="Gold")
+    seen = after(start, "play Probe").observe(1)
+    assert config.observation["cards.shown"].view(seen)[1] == (destination == "hand")
+    following = [2, 0, 0, 0, 0] if destination == "decktop" else [0, 0, 0, 0, 0]
+    assert config.observation["players.next"].view(seen)[1].tolist() == following
+
+
 def test_look_returns_what_is_left_in_its_order(tmp_path: Path) -> None:
     config = probe(tmp_path, [["look", 5], ["move", "look", "gold", 0, "upto", 1, "eject"]])
     start = scenario(Seat(hand="Probe, Mafia", top="Iron, Fencing, Gold, Broker", discard="Jeweler"), config=config)
