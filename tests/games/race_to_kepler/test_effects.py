@@ -26,7 +26,7 @@ from kepler_envs.games.race_to_kepler.effects import (
     Resource,
     Source,
 )
-from kepler_envs.games.race_to_kepler.state import EndReason, Node
+from kepler_envs.games.race_to_kepler.state import GOLD, EndReason, Node
 from tests.games.race_to_kepler.card_file import card, default_data, write_file
 from tests.games.race_to_kepler.scenario import (
     DONE,
@@ -299,6 +299,26 @@ def test_the_known_top_of_a_deck_is_limited(tmp_path: Path) -> None:
     config = probe(tmp_path, [["move", "hand", "iron", 0, "must", 99, "decktop"]])
     position = after(scenario(Seat(hand="Probe, Mafia, 20 Iron"), config=config), "play Probe")
     assert cards(position, "hand") == "4 Iron, Mafia" and position.state["player"][0]["known_size"] == 16
+
+
+def test_what_is_kept_in_mind_of_a_hand_is_limited(tmp_path: Path) -> None:
+    """Everybody saw nine Gold go into the hand. The first eight are kept in mind."""
+    config = probe(tmp_path, [["move", "goldpile", "any", 0, "must", 9, "hand"]])
+    start = scenario(Seat(hand="Probe, Mafia", deck="9 Iron"), Seat(hand="Iron"), config=config)
+    position = after(start, "play Probe")
+    assert cards(position, "hand") == "9 Gold, Mafia"
+    player = position.state["player"][0]
+    assert player["shown_size"] == 8 and player["shown_kind"].tolist() == [1 + GOLD] * 8
+
+
+def test_the_row_has_as_many_titans_as_the_file_says(tmp_path: Path) -> None:
+    for titans in (1, 5):
+        data = default_data()
+        next(row for row in data["numbers"] if row["name"] == "titan_row")["value"] = titans
+        config = GAME.configure(2, components=write_file(tmp_path, data))
+        seats = Seat(hand="Iron", deck="9 Iron"), Seat(hand="2 Iron")
+        position = after(scenario(*seats, config=config, crossed=[1, 0, 0, 0, 0, 0, 0]), END)
+        assert position.state["titan_row"].sum() == titans
 
 
 def test_a_card_put_on_the_deck_unseen_may_be_any_of_the_hand(tmp_path: Path) -> None:
