@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from tests.choosing import Chooser
 
@@ -92,6 +92,18 @@ def checked_game(
         check_decision(before.state, action, position.state, config)
         check_invariants(position.state, config)
         yield before, action, position
+
+
+def take(action: int, position: Any, legal: Callable[[], set[int]], apply: Callable[[int], None]) -> None:
+    """What a referee makes of a choice: the choice, and then every node with a single legal id."""
+    position.decisions += 1
+    apply(action)
+    while position.end == RUNNING:
+        ids = legal()
+        assert ids, f"no legal id at {position.node.name}"
+        if len(ids) > 1:
+            return
+        apply(ids.pop())
 
 
 def check_fields(state: Any, expected: Any) -> None:

@@ -44,7 +44,7 @@ from tests.games.ad_astra.scenario import (
     subset,
     system_of,
 )
-from tests.scenario import check_fields
+from tests.scenario import check_fields, take
 
 EAGER = frozenset([*range(167, 167 + 6), *range(209, 280), *range(300, 394), ACCEPT])
 """Ids that produce, land, build, score, discard, play an artifact or accept an offer."""
@@ -457,15 +457,7 @@ class Referee:
         self.chance = False
 
     def decide(self, action: int) -> None:
-        """A decision, and then every node with a single legal id."""
-        self.position.decisions += 1
-        self.apply(action)
-        while self.position.end == RUNNING:
-            legal = legal_actions(self.position, self.config)
-            assert legal, "a node without a legal id"
-            if len(legal) > 1:
-                return
-            self.apply(legal.pop())
+        take(action, self.position, lambda: legal_actions(self.position, self.config), self.apply)
 
     def apply(self, action: int) -> None:
         position = self.position

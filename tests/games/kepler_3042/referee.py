@@ -33,6 +33,7 @@ from tests.games.kepler_3042.legal import (
 from tests.games.kepler_3042.referee_turn import Turn
 from tests.games.kepler_3042.scenario import REGENERATE, Position, Seat
 from tests.games.kepler_3042.scoring import check_result
+from tests.scenario import take
 
 
 def check_decision(before_state: Any, action: int, after_state: Any, config: Configuration) -> None:
@@ -57,17 +58,13 @@ class Referee(Turn):
     """The course of the game, around the turns."""
 
     def decide(self, action: int) -> None:
-        """A choice, and then every node with a single legal id."""
-        self.position.decisions += 1
-        self.apply(action)
-        self.settle()
-        while self.position.end == RUNNING:
-            legal = legal_actions(self.position, self.config)
-            assert legal, "a node without a legal id"
-            if len(legal) > 1:
-                return
-            self.apply(legal.pop())
+        """A choice, and then every node with a single legal id, each with what it settles."""
+
+        def settled(chosen: int) -> None:
+            self.apply(chosen)
             self.settle()
+
+        take(action, self.position, lambda: legal_actions(self.position, self.config), settled)
 
     def apply(self, action: int) -> None:
         """A choice at the node that is asked."""

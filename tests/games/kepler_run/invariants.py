@@ -25,7 +25,7 @@ from tests.games.kepler_run.scenario import (
     Seat,
     card_of,
 )
-from tests.scenario import check_fields, check_in_bounds
+from tests.scenario import check_fields, check_in_bounds, take
 
 DISCOVER, PART, MODULE, SPECIAL, TARGET, CONTRACT, LOAD, MOVE, BOOSTER, USE_PART, STOP = (
     0, 11, 22, 33, 44, 79, 82, 93, 94, 95, 101,
@@ -246,13 +246,7 @@ class Referee:
         return _number(self.config, name)
 
     def decide(self, action: int) -> None:
-        self.position.decisions += 1
-        self.apply(action)
-        while self.position.end == RUNNING:
-            legal = legal_actions(self.position, self.config)
-            if len(legal) > 1:
-                break
-            self.apply(min(legal))
+        take(action, self.position, lambda: legal_actions(self.position, self.config), self.apply)
 
     def apply(self, action: int) -> None:
         position = self.position

@@ -28,6 +28,7 @@ from kepler_envs.games.race_to_kepler.state import FIRST_CREW, FIRST_TITAN, GOLD
 from tests.games.race_to_kepler.book import book_of
 from tests.games.race_to_kepler.position import Player, Position, no_cards
 from tests.games.race_to_kepler.referee_effects import Effects, instruction_of, matching, repeatable
+from tests.scenario import take
 
 # ---------------------------------------------------------------- what is legal
 
@@ -127,14 +128,7 @@ class Referee(Effects):
 
     def decide(self, action: int) -> None:
         """A decision, and then every node with a single legal id (section 4)."""
-        self.position.decisions += 1
-        self.apply(action)
-        while self.position.end == RUNNING:
-            legal = legal_actions(self.position, self.config)
-            assert legal, f"no legal id at {self.position.node.name}"
-            if len(legal) > 1:
-                return
-            self.apply(legal.pop())
+        take(action, self.position, lambda: legal_actions(self.position, self.config), self.apply)
 
     def apply(self, action: int) -> None:
         frame = self.position.frames[-1] if self.position.frames else None
