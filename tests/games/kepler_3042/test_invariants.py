@@ -260,7 +260,7 @@ def test_a_broken_score_is_named(name: str) -> None:
 
 def test_a_broken_deal_is_named() -> None:
     config = GAME.configure(2)
-    states = Snapshot.deal(config, 1).states  # a copy need not have the zeros between fields
+    states = Snapshot.deal(config, 1).states.copy()
     states["player"]["action_cube"][0, 1] += 1
     with pytest.raises(AssertionError, match="seats at the deal"):
         check_invariants(states[0], config)

@@ -14,7 +14,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.state import MOST_REWARDS, Node, Phase
 from tests.component_file import write_rows
 from tests.games.kepler_3042 import extremes
-from tests.games.kepler_3042.invariants import check_bytes, check_decision
+from tests.games.kepler_3042.invariants import check_decision, check_written
 from tests.games.kepler_3042.purposeful import purposeful
 from tests.games.kepler_3042.scenario import (
     ADVANCES,
@@ -666,7 +666,7 @@ def test_most_rewards_wait_in_their_order(tmp_path: Path) -> None:
         game.play("with Earth")
     assert asked == [seat for seat, kind in waiting if kind != REGENERATE] and game.seat == 0
     assert [seat.cubes[0] for seat in game.position.seats] == [[1, 1, 0], *[[3, 3, 0]] * 3]
-    check_bytes(game.position, game.snapshot.state, config)
+    check_written(game.position, game.snapshot.state, config)
 
 
 def test_a_reward_that_brings_nothing_is_lost() -> None:
