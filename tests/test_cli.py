@@ -38,6 +38,7 @@ from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.tournament import strength
 from kepler_envs.tournament.run import Tournament
 from kepler_envs.tournament.strength import Strength
+from tests.component_file import own_text
 
 GAME = "kitten_adventurers"
 SHORT = ["--option", "quest_size=1"]
@@ -679,10 +680,14 @@ def test_the_library_and_the_command_line_have_the_same_defaults(command, reques
 def test_strength_measures_what_it_was_asked_for(tmp_path, monkeypatch):
     asked, out = [], tmp_path / "record.csv"
     monkeypatch.setattr(strength, "measure_all", lambda request, *_: asked.append(request))
+    cards = tmp_path / "cards.toml"
+    cards.write_text(own_text(GAME), encoding="utf-8")
     words = ["strength", GAME, "--players", "3", "--agents", "greedy", "uniform", "--against", "bc-v1", "--games", "12"]
+    words += ["--option", "hand_size=6", "--components", str(cards)]
     assert main([*words, "--side-by-side", "6", "--minutes", "2.5", "--seed", "9", "--out", str(out)]) == 0
     (found,) = asked
-    config = kepler_envs.load_game(GAME).configure(3)
+    config = kepler_envs.load_game(GAME).configure(3, cards, hand_size=6)
+    assert found.config.components == cards
     assert found.config.digest == config.digest
     assert replace(found, config=config) == Strength(config, ("greedy", "uniform"), ("bc-v1",), 12, 6, 2.5, 9, out)
 

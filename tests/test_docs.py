@@ -14,6 +14,7 @@ import kepler_envs
 from docs import build
 from kepler_envs import describe
 from kepler_envs.engine.kernel import JIT_ENABLED
+from kepler_envs.tournament.strength import read_lines
 from tests import links
 
 ROOT = Path(__file__).parents[1]
@@ -90,6 +91,12 @@ def test_tables_of_wins_have_a_dash_where_nothing_was_measured(part):
     table = part()
     assert "|  |" not in table
     assert ("| - |" in table) == table.endswith("\n\nA dash: not measured.")
+
+
+def test_the_published_strengths_are_of_games_as_they_come():
+    """The tables do not tell options and cards."""
+    lines = read_lines(build.RECORD)
+    assert lines and all((line.options, line.components) == ("", "") for line in lines)
 
 
 def test_tables_are_pipe_tables():

@@ -9,16 +9,15 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameName, OnRay, UsageError, needing, optional
+from kepler_envs.cli.common import GameArguments, OnRay, UsageError, needing, optional
 from kepler_envs.cli.endings import INTERRUPTED
-from kepler_envs.registry import load_game
 from kepler_envs.terminal import stop_on_signals
 
 STOPPING = "stopping after these games; once more to give them up"
 
 
-@dataclass(frozen=True)
-class MeasureStrength:
+@dataclass(frozen=True, kw_only=True)
+class MeasureStrength(GameArguments):
     """Measure how strong agents are: each plays alone against another agent on all other seats, in every seat.
 
     A pairing that the record already has, with as many games and the same versions of the agents, is not played again.
@@ -26,14 +25,10 @@ class MeasureStrength:
     already.
     """
 
-    game: GameName
-    """Name of the game; `kepler-envs list` prints them all."""
     agents: Annotated[tuple[str, ...], arg(metavar="AGENT ...")]
     """Agents to measure: uniform, greedy, mcts:1000, bc-v1, ..."""
     against: Annotated[tuple[str, ...], arg(metavar="AGENT ...")] = ("greedy",)
     """Opponents. Each of them in turn takes all other seats."""
-    players: Annotated[int | None, optional(metavar="N")] = None
-    """Number of players; the game's default otherwise."""
     games: Annotated[int, arg(metavar="N")] = 1000
     """Games per pairing, rounded up so that every seat is used equally often."""
     side_by_side: Annotated[
@@ -61,8 +56,8 @@ class MeasureStrength:
             from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.strength import Strength, measure_all
         request = Strength(
-            load_game(self.game).configure(self.players), self.agents, self.against, self.games, self.side_by_side,
-            self.minutes, self.seed, self.out,
+            self.configure(), self.agents, self.against, self.games, self.side_by_side, self.minutes, self.seed,
+            self.out,
         )  # fmt: skip
         with cluster_at(self.ray, console) as cluster, stop_on_signals(console, STOPPING) as stop:
             measure_all(request, stop, console, cluster)

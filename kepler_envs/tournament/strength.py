@@ -96,10 +96,12 @@ class Line(records.Line):
     """A line of the record: ``wins`` of one ``agent`` against ``against`` on all other seats, with a 95 % interval
     (Wilson's).
 
-    The versions are fingerprints (:func:`kepler_envs.bots.fingerprint`) of files, or of rules of thumb.
+    The versions are fingerprints (:func:`kepler_envs.bots.fingerprint`) of files, or of rules of thumb. ``options`` are
+    those that are not the game's defaults, as ``max_turns=6 quest_size=3``. ``components`` is the digest of the
+    component tables if they are not the game's own.
     """
 
-    KEY: ClassVar = ("game", "players", "agent", "against")
+    KEY: ClassVar = ("game", "players", "agent", "against", "options", "components")
     game: str
     players: int
     agent: str
@@ -112,6 +114,8 @@ class Line(records.Line):
     commit: str
     agent_version: str = ""
     against_version: str = ""
+    options: str = ""
+    components: str = ""
 
     @property
     def is_current(self) -> bool:
@@ -143,8 +147,8 @@ def measure(
     Yields the line of all games so far after each part.
     """
     config = request.config
-    game = config.game.name
-    versions = [bots.fingerprint(spec, game) for spec in (agent, against)]  # files may change while they play
+    game, (options, cards) = config.game.name, _unlike_defaults(config)
+    versions = bots.fingerprint(agent, game), bots.fingerprint(against, game)  # files may change while they play
     began, wins = time.monotonic(), np.zeros(0)
 
     def goes_on(_: Part) -> bool:
@@ -160,23 +164,27 @@ def measure(
         found = share(wins)
         numbers = (round(found.mean, 4), round(found.low, 4), round(found.high, 4))
         yield Line(
-            game, config.num_players, agent, against, found.games, *numbers, request.seed, commit(SHORT), *versions
-        )
+            game, config.num_players, agent, against, found.games, *numbers, request.seed, commit(SHORT), *versions,
+            options, cards,
+        )  # fmt: skip
 
 
 def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> None:
     """Measure all pairings that the record lacks, here or on a cluster.
 
-    Raises before the first game: TournamentError if it is not the game as it comes, RecordError if the file is no such
-    record, OSError if it cannot be written, BotError if there is no such bot.
+    Raises before the first game: RecordError if the file is no such record, OSError if it cannot be written, BotError
+    if there is no such bot.
     """
     config = request.config
-    _check_defaults(config)
+    options, cards = _unlike_defaults(config)
+    parts = [config.game.name, counted(config.num_players, "player"), *options.split()]
+    label = ", ".join([*parts, *([f"components={config.components}"] if config.components is not None else [])])
     pairings = {}
     for against in request.against:
         for agent in request.agents:
-            name = f"{config.game.name}, {counted(config.num_players, 'player')}: {agent} against {against}"
-            if known_games(request.out, (config.game.name, config.num_players, agent, against)) >= request.games:
+            name = f"{label}: {agent} against {against}"
+            key = (config.game.name, config.num_players, agent, against, options, cards)
+            if known_games(request.out, key) >= request.games:
                 say(console, f"{name}: known")
             else:
                 pairings[agent, against] = name
@@ -197,14 +205,12 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
                 record_line(request.out, line, console)
 
 
-def _check_defaults(config: Configuration) -> None:
-    """A line does not say with which options and cards it was played."""
-    defaults = config.game.configure(config.num_players)
-    if (config.values, config.components_digest) != (defaults.values, defaults.components_digest):
-        raise TournamentError(
-            f"{config.game.name} with options or cards of your own: a record is of games as they come; call measure() "
-            "for others"
-        )
+def _unlike_defaults(config: Configuration) -> tuple[str, str]:
+    """What a line says of options and cards: those that are not the game's defaults."""
+    usual = config.game.configure(config.num_players)
+    options = [f"{name}={value}" for name, value in config.values.items() if value != usual.values[name]]
+    own = config.components_digest != usual.components_digest
+    return " ".join(options), config.components_digest if own else ""
 
 
 def record_line(path: Path, line: Line, console: Console) -> None:

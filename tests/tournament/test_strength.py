@@ -22,6 +22,7 @@ from kepler_envs.records import RecordError, write_lines
 from kepler_envs.tournament import TournamentError, strength
 from kepler_envs.tournament.pairing import Part, parts_of, play_against
 from kepler_envs.tournament.strength import Line, Strength, read_lines
+from tests.component_file import own_rows, write_rows
 
 GAME = "kitten_adventurers"
 
@@ -40,7 +41,8 @@ def test_a_line_says_what_was_played(tmp_path):
         agents=("greedy", "uniform"), against=("uniform",), players=3, games=100, side_by_side=40, out=out
     )
     greedy, uniform = read_lines(out)
-    assert greedy.key == (GAME, 3, "greedy", "uniform") and uniform.key == (GAME, 3, "uniform", "uniform")
+    assert greedy.key == (GAME, 3, "greedy", "uniform", "", "")
+    assert uniform.key == (GAME, 3, "uniform", "uniform", "", "")
     assert greedy.games == uniform.games == 102  # whole rounds of three seats
     assert greedy.low > 0.8 and uniform.low < 1 / 3 < uniform.high
     assert uniform.low < uniform.wins < uniform.high and uniform.seed == 77
@@ -126,7 +128,8 @@ def test_records_of_before_are_read_without_versions(tmp_path):
     measured(agents=("uniform",), games=4, out=out)
     (line,) = read_lines(out)
     names, values = out.read_text().split()
-    out.write_text(f"{names.removesuffix(',agent_version,against_version')}\n{values.removesuffix(',,greedy-1')}\n")
+    since = "agent_version,against_version,options,components"
+    out.write_text(f"{names.removesuffix(f',{since}')}\n{values.removesuffix(',,greedy-1,,')}\n")
     (before,) = read_lines(out)
     assert before == replace(line, against_version="") and line.is_current and not before.is_current
 
@@ -328,13 +331,48 @@ def test_agents_are_a_sequence_of_specs(name):
         Strength(config, **{"agents": ["greedy"], name: ()})
 
 
-def test_a_record_is_of_games_as_they_come(tmp_path):
-    """A line does not tell options and cards, so games with others would be taken for those of the game."""
+def test_lines_of_other_options_and_cards_stand_side_by_side(tmp_path):
+    """A line says with which it was played, so that games with others are not taken for those of the game."""
     out, game = tmp_path / "strength.csv", kepler_envs.load_game(GAME)
-    request = Strength(game.configure(2, max_turns=6), ("greedy",), ("uniform",), games=2, out=out)
-    with pytest.raises(TournamentError, match=f"{GAME} with options or cards of your own: a record is of games as"):
+    rows = own_rows(GAME)
+    rows["card_types"][0]["count"] -= 1
+    mine = write_rows(tmp_path / "mine.toml", rows)
+    configs = [game.configure(2), game.configure(2, max_turns=6, quest_size=3), game.configure(2, components=mine)]
+    for config in configs:
+        request = Strength(config, ("greedy",), ("uniform",), games=2, out=out)
         strength.measure_all(request, threading.Event(), Console(file=io.StringIO()))
-    assert not out.exists()
+    lines = read_lines(out)
+    assert {(line.options, line.components) for line in lines} == {
+        ("", ""),
+        ("quest_size=3 max_turns=6", ""),
+        ("", configs[-1].components_digest),
+    }
+    assert len(lines) == 3
+
+
+def test_a_copy_of_the_game_s_own_cards_is_the_game(tmp_path):
+    out, game = tmp_path / "strength.csv", kepler_envs.load_game(GAME)
+    config = game.configure(2, components=write_rows(tmp_path / "copy.toml", own_rows(GAME)))
+    request = Strength(config, ("greedy",), ("uniform",), games=2, out=out)
+    strength.measure_all(request, threading.Event(), Console(file=io.StringIO()))
+    assert "known" in measured(agents=("greedy",), against=("uniform",), players=2, games=2, out=out)
+
+
+def test_other_options_and_cards_are_told(tmp_path):
+    mine = write_rows(tmp_path / "mine.toml", own_rows(GAME))
+    config = kepler_envs.load_game(GAME).configure(2, components=mine, max_turns=6)
+    output, request = io.StringIO(), Strength(config, ("greedy",), games=2, out=tmp_path / "strength.csv")
+    strength.measure_all(request, threading.Event(), Console(file=output, width=400))
+    assert f"{GAME}, 2 players, max_turns=6, components={mine}: greedy against greedy" in output.getvalue()
+
+
+def test_records_of_before_have_no_other_options(tmp_path):
+    out = tmp_path / "strength.csv"
+    measured(agents=("uniform",), games=4, out=out)
+    (line,) = read_lines(out)
+    names, values = out.read_text().split()
+    out.write_text(f"{names.removesuffix(',options,components')}\n{values.removesuffix(',,')}\n")
+    assert read_lines(out) == [line]
 
 
 def test_a_game_for_one_is_against_nobody():
