@@ -33,7 +33,6 @@ from kepler_envs.bots.networks.checkpoint import (
     learned_with,
     read_description,
     read_network,
-    trained_configuration,
 )
 from kepler_envs.bots.networks.description import digest_of
 from kepler_envs.bots.protocol import BotError
@@ -211,10 +210,11 @@ def set_weights(policy: PiecePolicy, weights: Mapping[str, np.ndarray]) -> None:
     policy.load_state_dict({name: th.as_tensor(array) for name, array in weights.items()})
 
 
-def continue_network(policy: PiecePolicy, path: Path) -> None:
-    """Give a network the weights of a checkpoint, which may come from other numbers of players."""
-    config = trained_configuration(read_description(path), str(path))
-    policy.load_state_dict(load_policy(path, config).state_dict())
+def continue_network(policy: PiecePolicy, path: Path, config: Configuration) -> None:
+    """Give a network for games of ``config`` the weights of a checkpoint, which may come from other numbers of players
+    and other cards."""
+    _, weights, _ = read_network(path, config, to_learn_on=True)
+    set_weights(policy, weights)
 
 
 def parameter_count(policy: th.nn.Module) -> int:

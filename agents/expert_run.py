@@ -31,6 +31,7 @@ from agents.run_folder import (
     alone_in_run,
     as_csv,
     check_no_other_network,
+    check_same_cards,
     check_same_run,
     default_folder,
     settings_as_json,
@@ -135,7 +136,9 @@ def _load(path: Path, damaged: str, missing: str) -> Positions:
 
 
 def _configurations(config: ExpertConfig) -> list[Configuration]:
-    asked = TrainConfig(config.game, players=config.players, option=config.option, seat="pool")
+    asked = TrainConfig(
+        config.game, players=config.players, option=config.option, components=config.components, seat="pool"
+    )
     return [without_rewards(games) for games in game_configurations(asked)]
 
 
@@ -258,7 +261,7 @@ class ExpertRun:
             self._check_budget()
             self.save()
         else:
-            checkpoint.continue_network(self.policy, beginning)
+            checkpoint.continue_network(self.policy, beginning, self.games)
             self._before = checkpoint.learned_before(beginning)
             self._end_generation()
 
@@ -279,6 +282,7 @@ class ExpertRun:
     def _resume(self) -> None:
         description = read_description(self.last)
         check_same_run(description["training"], self.config, MAY_CHANGE, self.last)
+        check_same_cards(description, self.games, self.last)
         self._before = description.get("learned_with")
         progress, optimizer = read_entries(self.last, [PROGRESS, OPTIMIZER])
         try:

@@ -17,8 +17,8 @@ from kepler_envs.bots.search import MctsConfig
 from kepler_envs.cli.common import OnRay, Options, optional
 from kepler_envs.engine.game import REWARD_OPTIONS
 
-MAY_CHANGE = ("out", "generations", "steps", "minutes", "processes", "ray")
-"""Settings that may change when you continue a run."""
+MAY_CHANGE = ("out", "components", "generations", "steps", "minutes", "processes", "ray")
+"""Settings that may change when you continue a run. Another component file must have the same cards."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class ExpertConfig:
     """Number of players; default is the game's own. A range such as 3-5 trains one network for all these counts."""
     option: Options = ()
     """Option of the game. With several values, level=1,2, one network learns every combination."""
+    components: Annotated[Path | None, optional("FILE")] = None
+    """Your own component file, in place of the game's components.toml."""
     seed: int = 0
     """Seed of games, network and sampling. The same seed gives the same run, however many processes play."""
     processes: int = 1

@@ -14,7 +14,7 @@ from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game, read_va
 
 SET_OTHERWISE = {
     "num_players": "--players sets it",
-    "components": "a network learns the game with its own cards",
+    "components": "--components sets it",
     "shaping": "--shaping sets it",
 }
 """Arguments of a configuration that are no ``--option`` of a run, and what to do instead."""
@@ -39,7 +39,7 @@ def game_configurations(config: TrainConfig) -> list[Configuration]:
     if config.seat == "single" and any(len(values) > 1 for values in options.values()):
         raise BotError("several values of an option need --seat shared or --seat pool")
     return [
-        game.configure(players, **dict(zip(options, values, strict=True)))
+        game.configure(players, config.components, **dict(zip(options, values, strict=True)))
         for players in range(first, last + 1)
         for values in product(*options.values())
     ]

@@ -78,6 +78,8 @@ def publish(request: Publish) -> Published:
     description = read_description(source)
     target = _target(request, description)
     configs = trained_configurations(description, str(source))
+    if description["components_digest"] != configs[-1].components_digest:
+        raise BotError(f"{source} has learned with a component file of its own; published networks play the game's own")
     originals = [checkpoint.load_policy(source, config) for config in configs]
     shape, whole = NetworkShape.from_json(description["network"]), checkpoint.half_precision(originals[-1])
     description = _published_description(description, source)

@@ -32,6 +32,7 @@ from agents.run_folder import (
     as_csv,
     check_no_other_network,
     check_nobody_else_writes,
+    check_same_cards,
     check_same_run,
     run_folder,
     settings_as_json,
@@ -146,7 +147,7 @@ class Run:
             device=self.device,
         )
         if beginning is not None:
-            checkpoint.continue_network(self.policy, beginning)
+            checkpoint.continue_network(self.policy, beginning, self.games)
             self._before = checkpoint.learned_before(beginning)
 
     def _environment(self) -> SharedSeatVecEnv | SeatVecEnv:
@@ -183,6 +184,7 @@ class Run:
             check_nobody_else_writes(self.last)
         description = read_description(self.last)
         check_same_run(description["training"], self.config, MAY_CHANGE, self.last)
+        check_same_cards(description, self.games, self.last)
         (run,) = read_entries(self.last, [checkpoint.RUN])
         try:
             saved = pickle.loads(run)
@@ -468,7 +470,7 @@ def beginning_of(spec: str | None, over: str | None, all_games: Sequence[Configu
     path = checkpoint_at(path)
     description = read_description(path)
     for games in all_games:
-        check_fits(description, games, str(path), any_players=True)
+        check_fits(description, games, str(path), to_learn_on=True)
     its = description["network"].get("over", "")
     if over is not None and over != its:
         raise BotError(f"--over {over} does not match --start {spec}, whose network is over {its or 'no bot'}")

@@ -68,6 +68,13 @@ def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[st
         raise BotError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
 
 
+def check_same_cards(description: dict[str, Any], games: Configuration, where: Path) -> None:
+    """Raise BotError if a run was begun with other cards. The path of a component file says nothing about them."""
+    if description["components_digest"] != games.components_digest:
+        now = "the game's own" if games.components is None else f"those of {games.components}"
+        raise BotError(f"{where} was begun with other cards than {now}. Use another --out")
+
+
 def settings_as_json(config: Any) -> dict[str, Any]:
     """The settings, a dataclass, as a checkpoint stores them."""
     values = dataclasses.asdict(config)

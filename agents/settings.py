@@ -19,6 +19,7 @@ from kepler_envs.cli.common import Flag, Options, optional
 
 MAY_CHANGE = (
     "out",
+    "components",
     "steps",
     "minutes",
     "eval_every",
@@ -28,7 +29,7 @@ MAY_CHANGE = (
     "device",
     "trust_folder",
 )
-"""Settings that may change when you continue a run."""
+"""Settings that may change when you continue a run. Another component file must have the same cards."""
 
 DEFAULT_STEPS = 2_000_000
 
@@ -87,6 +88,8 @@ class TrainConfig:
     """Number of players; default is the game's own. With --seat pool also a range, 3-5, for one network."""
     option: Options = ()
     """Option of the game. With several values, level=1,2, one network learns every combination."""
+    components: Annotated[Path | None, optional("FILE")] = None
+    """Your own component file, in place of the game's components.toml."""
     seed: int = 0
     """Seed of games, network and sampling. On one thread, the same seed gives the same run."""
     seat: Annotated[
@@ -103,8 +106,8 @@ class TrainConfig:
         str | None,
         optional(
             "SPEC",
-            help="Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Player counts may "
-            "differ. A strong network needs a lower learning rate, such as 3e-4.",
+            help="Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Player counts and "
+            "cards may differ. A strong network needs a lower learning rate, such as 3e-4.",
         ),
     ] = None
     over: Annotated[Literal["greedy"] | None, optional("greedy", aliases=["--from"])] = None

@@ -28,6 +28,13 @@ def write_rows(path: Path, rows: Rows) -> Path:
     return path
 
 
+def kittens_with(count: int, path: Path) -> Path:
+    """Kitten Adventurers with so many cards of the first type. The game's own has 8."""
+    rows = own_rows("kitten_adventurers")
+    rows["card_types"][0]["count"] = count
+    return write_rows(path, rows)
+
+
 def own_text(game: str) -> str:
     """The component file that comes with a game, as it stands."""
     file: Path = importlib.import_module(f"kepler_envs.games.{game}.components").DEFAULT_FILE

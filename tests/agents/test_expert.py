@@ -39,6 +39,7 @@ from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError, play_games
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.engine.batch import Batch
+from tests.component_file import kittens_with
 from tests.effort import slow
 from tests.interrupts import interrupted_children
 from tests.waiting import wait_until
@@ -413,6 +414,18 @@ def test_ctrl_c_keeps_the_run_and_the_same_command_goes_on(tmp_path):
 def test_a_run_with_other_settings_is_not_taken_up(finished):
     with pytest.raises(BotError, match=r"begun with other settings: noise is 0\.05, now 0\.5"):
         ExpertRun(replace(TINY, out=finished.out, noise=0.5))
+
+
+def test_a_run_may_have_cards_of_its_own(tmp_path):
+    mine, moved = kittens_with(7, tmp_path / "mine.toml"), kittens_with(7, tmp_path / "moved.toml")
+    config = replace(TINY, components=mine, generations=1, out=tmp_path / "run")
+    run = iterate(config)
+    own = run.games.game.configure(2).components_digest
+    assert read_description(run.last)["components_digest"] == run.games.components_digest != own
+    assert iterate(replace(config, components=moved, generations=2)).generations == 2
+    assert len(games_of(run, 1)) == 1, "played with these cards, or the network would have been refused"
+    with pytest.raises(BotError, match="last.zip was begun with other cards than the game's own. Use another --out"):
+        ExpertRun(replace(config, components=None))
 
 
 def test_a_damaged_run_says_so(finished, tmp_path):

@@ -17,6 +17,7 @@ from kepler_envs import bots
 from kepler_envs.bots import published
 from kepler_envs.bots.networks import NetworkBot
 from kepler_envs.bots.protocol import BotError, play_games
+from tests.component_file import kittens_with
 
 NAME = "kitten_adventurers/tiny-v0"
 TINY = TrainConfig(
@@ -45,6 +46,14 @@ def test_a_network_over_greedy_is_published_and_plays(finished):
     written = publish(Publish(finished.out, NAME))
     assert written.description["float16"]["same_choice"] >= 0.99
     assert play_games(bots.load(NAME, finished.games), finished.games, 4, 0).final_length.min() > 0
+
+
+def test_a_network_of_other_cards_is_not_published(tmp_path):
+    run = train(replace(TINY, components=kittens_with(7, tmp_path / "mine.toml"), steps=256, out=tmp_path / "run"))
+    with pytest.raises(
+        BotError, match="best.zip has learned with a component file of its own; published networks play"
+    ):
+        publish(Publish(run.out, NAME))
 
 
 def test_both_networks_are_started_in_every_game(finished, monkeypatch):

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,13 +42,13 @@ from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import (
     read_description,
     read_entries,
-    trained_configuration,
     trained_configurations,
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.networks import DivergedError
 from kepler_envs.tournament.standings import Share
 from tests.agents.comparing import equal
+from tests.component_file import kittens_with
 from tests.effort import slow
 from tests.waiting import wait_until
 
@@ -167,6 +168,47 @@ def test_a_rollout_without_decisions_of_the_learner_is_explained(tmp_path):
     config = replace(TINY, seat="pool", pool=nobody, teacher=None, num_envs=1, n_steps=2, out=tmp_path)
     with pytest.raises(BotError, match="[01] decisions to learn from; .*: more than --num-envs 1 or --n-steps 2"):
         train(config)
+
+
+@pytest.fixture(scope="module")
+def with_cards(tmp_path_factory) -> Run:
+    """A run with a component file of its own."""
+    folder = tmp_path_factory.mktemp("cards")
+    return train(replace(TINY, steps=256, components=kittens_with(7, folder / "mine.toml"), out=folder / "run"))
+
+
+def test_a_network_learns_and_plays_with_cards_of_one_s_own(with_cards, tmp_path):
+    mine = with_cards.config.components
+    own = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
+    config = own.game.configure(2, kittens_with(7, tmp_path / "moved.toml"), quest_size=2)
+    description = read_description(with_cards.last)
+    assert description["components_digest"] == config.components_digest != own.components_digest
+    assert with_cards.env.batch.config.components_digest == config.components_digest
+    assert f"--components {mine} " in command_line(description["training"])
+    assert bots.load(f"net:{with_cards.out}", config)
+    with pytest.raises(BotError, match=f"components_digest is '{config.components_digest}', here"):
+        bots.load(f"net:{with_cards.out}", own)
+
+
+def test_a_run_goes_on_with_the_same_cards_wherever_their_file_lies(with_cards, tmp_path):
+    config, out = with_cards.config, tmp_path / "run"
+    shutil.copytree(with_cards.out, out)
+    moved = replace(config, out=out, components=kittens_with(7, tmp_path / "moved.toml"), steps=512)
+    assert train(moved).steps == 512
+    changed = kittens_with(6, tmp_path / "moved.toml")
+    with pytest.raises(BotError, match=f"last.zip was begun with other cards than those of {changed}. Use another"):
+        train(replace(moved, steps=768))
+    with pytest.raises(BotError, match="last.zip was begun with other cards than the game's own. Use another --out"):
+        train(replace(moved, components=None, steps=768))
+
+
+def test_a_network_of_other_cards_may_learn_on(finished, with_cards, tmp_path):
+    config = replace(TINY, teacher=None, **SIZE, start=f"net:{finished.out}", components=with_cards.config.components)
+    begun = Run(replace(config, out=tmp_path / "mine"))
+    assert equal(begun.policy, checkpoint.load_policy(finished.out / "best.zip", finished.games))
+    assert train(replace(config, steps=256, out=tmp_path / "mine")).steps == 256
+    back = Run(replace(config, start=f"net:{with_cards.out}", components=None, out=tmp_path / "own"))
+    assert equal(back.policy, checkpoint.load_policy(with_cards.out / "best.zip", with_cards.games))
 
 
 def test_an_option_may_be_given_again_on_the_command_line():
@@ -595,7 +637,6 @@ def test_a_network_of_several_values_plays_them_all_and_nothing_else(solo):
     everything = trained_configurations(description, "last.zip")
     trained = [(one.values["campaign"], one.values["level"]) for one in everything]
     assert trained == [(0, 1), (0, 2), (3, 1), (3, 2)]
-    assert trained_configuration(description, "last.zip").values == everything[-1].values
 
 
 def test_alone_levels_are_won_or_lost(solo):
@@ -633,7 +674,7 @@ def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, sea
         ("shaping=0.2", "--option shaping=0.2 is not allowed; --shaping sets it"),
         ("shaping=0,0.1", "--option shaping=0,0.1 is not allowed; --shaping sets it"),
         ("num_players=2", "--option num_players=2 is not allowed; --players sets it"),
-        ("components=my.toml", "--option components=my.toml is not allowed; a network learns the game with its own"),
+        ("components=my.toml", "--option components=my.toml is not allowed; --components sets it"),
         ("derived=True,False", "observation or actions differ between derived = False and derived = True, so one"),
         ("bonus=0,1,2,3,4,5,6,7,8", "8 games in parallel are too few for 9 combinations of players and options"),
     ],

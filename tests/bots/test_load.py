@@ -13,7 +13,7 @@ from agents import checkpoint
 from kepler_envs import bots
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.greedy import greedy_policy
-from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts, trained_configuration
+from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts, trained_configurations
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import REWARD_OPTIONS
@@ -268,13 +268,14 @@ def test_of_derived_fields_only_the_size_they_give_an_observation_matters():
     assert differing == {"observation_size", "digest"}
     for derived in (True, False):
         config = CONFIG.game.configure(4, derived=derived)
-        assert trained_configuration(game_facts(config), "net.zip").observation.size == config.observation.size
+        (trained,) = trained_configurations(game_facts(config), "net.zip")
+        assert trained.observation.size == config.observation.size
 
 
 def test_a_checkpoint_of_a_game_that_there_is_not_is_named():
     description = {**game_facts(CONFIG), "game": "chess-v1"}
     with pytest.raises(BotError, match=r"^net\.zip: the game of the checkpoint cannot be set up here: "):
-        trained_configuration(description, "net.zip")
+        trained_configurations(description, "net.zip")
 
 
 def test_a_network_trained_to_win_plays_by_rank(tmp_path):

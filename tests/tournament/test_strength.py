@@ -22,7 +22,7 @@ from kepler_envs.records import RecordError, write_lines
 from kepler_envs.tournament import TournamentError, strength
 from kepler_envs.tournament.pairing import Part, parts_of, play_against
 from kepler_envs.tournament.strength import Line, Strength, read_lines
-from tests.component_file import own_rows, write_rows
+from tests.component_file import kittens_with
 
 GAME = "kitten_adventurers"
 
@@ -334,9 +334,7 @@ def test_agents_are_a_sequence_of_specs(name):
 def test_lines_of_other_options_and_cards_stand_side_by_side(tmp_path):
     """A line says with which it was played, so that games with others are not taken for those of the game."""
     out, game = tmp_path / "strength.csv", kepler_envs.load_game(GAME)
-    rows = own_rows(GAME)
-    rows["card_types"][0]["count"] -= 1
-    mine = write_rows(tmp_path / "mine.toml", rows)
+    mine = kittens_with(7, tmp_path / "mine.toml")
     configs = [game.configure(2), game.configure(2, max_turns=6, quest_size=3), game.configure(2, components=mine)]
     for config in configs:
         request = Strength(config, ("greedy",), ("uniform",), games=2, out=out)
@@ -352,14 +350,14 @@ def test_lines_of_other_options_and_cards_stand_side_by_side(tmp_path):
 
 def test_a_copy_of_the_game_s_own_cards_is_the_game(tmp_path):
     out, game = tmp_path / "strength.csv", kepler_envs.load_game(GAME)
-    config = game.configure(2, components=write_rows(tmp_path / "copy.toml", own_rows(GAME)))
+    config = game.configure(2, components=kittens_with(8, tmp_path / "copy.toml"))
     request = Strength(config, ("greedy",), ("uniform",), games=2, out=out)
     strength.measure_all(request, threading.Event(), Console(file=io.StringIO()))
     assert "known" in measured(agents=("greedy",), against=("uniform",), players=2, games=2, out=out)
 
 
 def test_other_options_and_cards_are_told(tmp_path):
-    mine = write_rows(tmp_path / "mine.toml", own_rows(GAME))
+    mine = kittens_with(7, tmp_path / "mine.toml")
     config = kepler_envs.load_game(GAME).configure(2, components=mine, max_turns=6)
     output, request = io.StringIO(), Strength(config, ("greedy",), games=2, out=tmp_path / "strength.csv")
     strength.measure_all(request, threading.Event(), Console(file=output, width=400))

@@ -47,19 +47,11 @@ def game_facts(config: Configuration) -> dict[str, Any]:
     return {**facts, "digest": digest_of(facts)}
 
 
-def trained_configuration(description: Mapping[str, Any], where: str) -> Configuration:
-    """The games a checkpoint was trained for: with the most players and the last values it knows, and with default
-    rewards.
+def trained_configurations(description: Mapping[str, Any], where: str) -> list[Configuration]:
+    """All games a checkpoint was trained for, those with the most players last; with default rewards and the game's own
+    cards.
 
     Raises BotError, which names the checkpoint by ``where``, if they cannot be set up.
-    """
-    return _configured(description, where, max(player_counts(description)), option_combinations(description)[-1])
-
-
-def trained_configurations(description: Mapping[str, Any], where: str) -> list[Configuration]:
-    """All games a checkpoint was trained for, with default rewards, those with the most players last.
-
-    Raises BotError as :func:`trained_configuration` does.
     """
     return [
         _configured(description, where, players, options)
@@ -113,14 +105,16 @@ def expects_shaping(description: Mapping[str, Any]) -> bool:
     return bool(settings.get("shaping")) and settings.get("teacher_share") != 1
 
 
-def check_fits(description: Mapping[str, Any], config: Configuration, where: str, any_players: bool = False) -> None:
+def check_fits(description: Mapping[str, Any], config: Configuration, where: str, to_learn_on: bool = False) -> None:
     """Raise BotError naming every difference between the checkpoint's game and the one to be played.
 
-    With ``any_players`` the number of players may differ, as when the network is to learn on in that game.
+    If the network is only ``to_learn_on`` in that game, the number of players and the cards may differ.
     """
     trained, wanted = dict(description), game_facts(config)
-    if any_players or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
+    if to_learn_on or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
         trained["num_players"] = config.num_players
+    if to_learn_on:
+        trained["components_digest"] = wanted["components_digest"]
     trained["options"] = {
         name: wanted["options"][name] if _offers(value, wanted["options"].get(name)) else value
         for name, value in trained.get("options", {}).items()
@@ -193,14 +187,16 @@ def read_description(path: Path) -> dict[str, Any]:
     return parse_description(read_entries(path, [DESCRIPTION])[0], FORMAT, str(path))
 
 
-def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict[str, np.ndarray], dict[str, Any]]:
+def read_network(
+    path: Path, config: Configuration, to_learn_on: bool = False
+) -> tuple[NetworkInputs, dict[str, np.ndarray], dict[str, Any]]:
     """The network of a checkpoint for games of ``config``, its weights, and what the checkpoint says about itself.
 
-    Raises BotError if none fits.
+    Raises BotError if none fits, as :func:`check_fits` does.
     """
     found = read_description(path)
     try:
-        check_fits(found, config, str(path))
+        check_fits(found, config, str(path), to_learn_on)
     except BotError as problem:
         others = ", ".join(networks_that_play(config))
         raise BotError(f"{problem}; published networks that play this: {others or 'none'}") from None
