@@ -40,6 +40,8 @@ class Serve:
     """Another host name that links to this machine may use."""
     folder: Annotated[Path | None, optional(metavar="FOLDER")] = None
     """Folder that games are kept in. ~/.local/share/kepler_envs/tables if left out."""
+    components: Annotated[UseAppendAction[tuple[Path, ...]], arg(metavar="FILE")] = ()
+    """Your own component file, to choose on the page in place of the game's components.toml."""
     pace: Annotated[float, arg(metavar="SECONDS")] = 0.4
     """Pause before each move of a bot at a table with people."""
 
@@ -48,14 +50,16 @@ class Serve:
             import uvicorn
 
             from kepler_envs.web.server import make_app
+        from kepler_envs.web.cards import cards_of
         from kepler_envs.web.guard import is_local
         from kepler_envs.web.house import House
         from kepler_envs.web.store import usual_folder
 
         self._check()
+        cards = cards_of(self.components)
         listening = self._listen()
         films = self._films(console)
-        house = House(self.folder or usual_folder(), self.pace, lambda words: say(console, words))
+        house = House(self.folder or usual_folder(), self.pace, lambda words: say(console, words), cards)
 
         class Server(uvicorn.Server):
             def handle_exit(self, sig: int, frame: Any) -> None:

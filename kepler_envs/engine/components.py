@@ -15,6 +15,35 @@ ABOUT_THE_FILE = ("meta", "provenance")
 """The sections that are no rows."""
 
 
+def game_of(path: Path) -> str:
+    """The name of the game that a component file is for.
+
+    Raises:
+        ComponentError: the file is missing, is not TOML, or does not name one.
+    """
+    named = _game_named(_parse(path))
+    if not isinstance(named, str):
+        raise ComponentError(f"{path}: meta: game is {named!r}; it must be the name of a game")
+    return named
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        # utf-8-sig: some editors begin a file with a byte order mark, which TOML does not know
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as problem:
+        raise ComponentError(f"{path}: cannot be read: {problem.strerror}") from problem
+    except RecursionError as problem:
+        raise ComponentError(f"{path}: not a TOML file: nested too deeply") from problem
+    except ValueError as problem:  # also of integers with thousands of digits, and of what is no UTF-8
+        raise ComponentError(f"{path}: not a TOML file: {problem}") from problem
+
+
+def _game_named(data: Mapping[str, Any]) -> Any:
+    meta = data.get("meta")
+    return meta.get("game") if isinstance(meta, dict) else None
+
+
 class ComponentFile:
     """A parsed TOML file of one game.
 
@@ -28,17 +57,8 @@ class ComponentFile:
 
     def __init__(self, path: Path, game: str) -> None:
         self.path = Path(path)
-        try:
-            # utf-8-sig: some editors begin a file with a byte order mark, which TOML does not know
-            self.data: dict[str, Any] = tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
-        except OSError as problem:
-            raise ComponentError(f"{self.path}: cannot be read: {problem.strerror}") from problem
-        except RecursionError as problem:
-            raise ComponentError(f"{self.path}: not a TOML file: nested too deeply") from problem
-        except ValueError as problem:  # also of integers with thousands of digits, and of what is no UTF-8
-            raise ComponentError(f"{self.path}: not a TOML file: {problem}") from problem
-        meta = self.data.get("meta")
-        named = meta.get("game") if isinstance(meta, dict) else None
+        self.data = _parse(self.path)
+        named = _game_named(self.data)
         if named != game:
             raise self.error("meta", f"game is {named!r}; this file must be for {game!r}")
         self._read: dict[str, None] = {}  # in the order of reading

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import secrets
 import tempfile
@@ -14,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, ReplayError, read_replay, write_replay
 from kepler_envs.printable import printable
 from kepler_envs.web import NotNowError, UnknownError, WebError, forms
@@ -24,6 +26,11 @@ from kepler_envs.web.rules import rules_card
 from kepler_envs.web.views import known
 
 LONGEST_BODY, LONGEST_REPLAY = 64 * 1024, 16 * 1024 * 1024  # bytes
+GAME_FIELDS: dict[str, Any] = {
+    "game": str, "components": (str, type(None)), "players": int, "options": dict, "seats": list,
+    "seed": (str, type(None)),
+}  # fmt: skip
+"""What the form of a game sends."""
 LOOK_EVERY = 0.1
 """Seconds between two checks for news, per open page."""
 SIGN_OF_LIFE = 15.0
@@ -71,7 +78,10 @@ async def _body(request: Request, most: int = LONGEST_BODY) -> bytes:
 
 
 def _download(replay: Replay) -> Response:
-    """Send a replay as the file that ``kepler-envs replay`` reads."""
+    """Send a replay as the file that ``kepler-envs replay`` reads, without the folder of a component file."""
+    if "components" in replay.options:
+        here = Path(str(replay.options["components"]))
+        replay = dataclasses.replace(replay, options={**replay.options, "components": here.name})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "game.jsonl"
         write_replay(path, replay)
@@ -120,20 +130,23 @@ class Api:
         return _json(self._house.overview())
 
     async def menu(self, request: Request) -> Response:
-        return _json({"games": await run_in_threadpool(forms.menu)})
+        return _json({"games": await run_in_threadpool(forms.menu, self._house.cards)})
 
     async def open_table(self, request: Request) -> Response:
-        form = forms.parse(
-            await _body(request), game=str, players=int, options=dict, seats=list, seed=(str, type(None)), advice=bool
-        )
+        form = forms.parse(await _body(request), **GAME_FIELDS, advice=bool)
 
         def opened() -> dict[str, Any]:
-            config = forms.configuration(form["game"], form["players"], form["options"])
+            config = self._configured(form)
             specs = forms.specs_of(form["seats"], config, people=True)
             table = self._house.open_table(config, specs, forms.seed_of(form["seed"]), form["advice"])
             return {"number": table.number, "tokens": [seat.token if seat.is_person else "" for seat in table.seats]}
 
         return _json(await run_in_threadpool(opened))
+
+    def _configured(self, form: dict[str, Any]) -> Configuration:
+        """The game that a form asks for."""
+        game, players, options, components = (form[name] for name in ("game", "players", "options", "components"))
+        return forms.configuration(game, players, options, components, self._house.cards)
 
     async def close_table(self, request: Request) -> Response:
         await run_in_threadpool(self._house.close_table, request.path_params["number"])
@@ -144,12 +157,10 @@ class Api:
         return _json({})
 
     async def watch(self, request: Request) -> Response:
-        form = forms.parse(
-            await _body(request), game=str, players=int, options=dict, seats=list, seed=(str, type(None))
-        )
+        form = forms.parse(await _body(request), **GAME_FIELDS)
 
         def watched() -> str:
-            config = forms.configuration(form["game"], form["players"], form["options"])
+            config = self._configured(form)
             specs = forms.specs_of(form["seats"], config, people=False)
             return self._house.watch(config, specs, forms.seed_of(form["seed"]))
 
@@ -166,8 +177,7 @@ class Api:
                     replay = read_replay(path)
                 except ReplayError as problem:
                     raise WebError(str(problem).replace(str(path), form["name"][:100])) from problem
-            if "components" in replay.options:
-                raise WebError("a game with a component file of its own is opened by `kepler-envs serve FILE`")
+            replay = forms.with_cards_of_the_server(replay, self._house.cards)
             return self._house.add_film(Film.of(replay, form["name"][:100]), keep=True)
 
         return _json({"token": await run_in_threadpool(opened)})

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from kepler_envs import registry
 from kepler_envs.describe import option_rows
 from kepler_envs.engine.game import ComponentError, Configuration, Game, Option, OptionError, read_value
 from kepler_envs.engine.naming import agent_name
+from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.web import UnknownError, WebError
+from kepler_envs.web.cards import NO_CARDS, Cards
 from kepler_envs.web.tables import PERSON
 from kepler_envs.web.views import bots_to_ask
 
@@ -51,15 +55,27 @@ def find_game(name: str) -> Game:
         raise UnknownError(str(problem)) from None
 
 
-def configuration(game: str, players: int | None, options: dict[str, Any]) -> Configuration:
-    """Configure a game; WebError if it does not allow that."""
+def configuration(
+    game: str, players: int | None, options: dict[str, Any], name: str | None = None,
+    cards: Mapping[str, Cards] = NO_CARDS,
+) -> Configuration:  # fmt: skip
+    """Configure a game with its own components, or with the file of this ``name``; WebError if that is not allowed."""
     found = find_game(game)
     by_name = {option.name: option for option in found.option_list}
+    path = None if name is None else _cards_named(name, found, cards).path
     try:
         values = {name: _value(by_name.get(name), value) for name, value in options.items()}
-        return found.configure(players, **values)
+        return found.configure(players, path, **values)
     except (OptionError, ComponentError, TypeError, ValueError) as problem:
         raise WebError(str(problem)) from problem
+
+
+def _cards_named(name: str, game: Game, cards: Mapping[str, Cards]) -> Cards:
+    allowed = [other for other, one in cards.items() if one.game == game.name]
+    if name not in allowed:
+        there = ", ".join(map(repr, allowed)) or "none"
+        raise WebError(f"there is no component file {name[:MOST_LETTERS]!r} of {game.name}; there are: {there}")
+    return cards[name]
 
 
 def _value(option: Option | None, value: Any) -> Any:
@@ -69,6 +85,23 @@ def _value(option: Option | None, value: Any) -> Any:
     if len(value) > MOST_LETTERS:
         raise WebError(f"a value has at most {MOST_LETTERS} letters")
     return read_value(value, option.choices if option else ())
+
+
+def with_cards_of_the_server(replay: Replay, cards: Mapping[str, Cards]) -> Replay:
+    """A replay that was sent, with the file that has its cards here. No other file of this machine is read for it.
+
+    Raises:
+        WebError: there is none.
+    """
+    if "components" not in replay.options:
+        return replay
+    for one in cards.values():
+        if (one.config.game.id, one.config.components_digest) == (replay.game, replay.components):
+            return dataclasses.replace(replay, options={**replay.options, "components": str(one.path)})
+    raise WebError(
+        "this game has a component file of its own: `kepler-envs serve --components FILE` knows it, or "
+        "`kepler-envs serve REPLAY` opens it"
+    )
 
 
 def specs_of(seats: list[Any], config: Configuration, people: bool) -> list[str]:
@@ -108,8 +141,8 @@ def seat_of(text: str) -> int | None:
     return int(text)
 
 
-def menu() -> list[dict[str, Any]]:
-    """List the games with what a form offers: players, options, bots."""
+def menu(cards: Mapping[str, Cards]) -> list[dict[str, Any]]:
+    """List the games with what a form offers: players, options, bots, component files of one's own."""
     games = []
     for game in registry.load_games():
         rows = {row.name: row for row in option_rows(game)}
@@ -125,5 +158,6 @@ def menu() -> list[dict[str, Any]]:
                 for option in game.option_list if option.name not in HIDDEN_OPTIONS
             ],
             "bots": [*bots_to_ask(game.name), "uniform"],
+            "components": [{"name": name, "bots": one.bots} for name, one in cards.items() if one.game == game.name],
         })  # fmt: skip
     return games

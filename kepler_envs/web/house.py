@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.seeds import fresh_seed
 from kepler_envs.printable import one_line
 from kepler_envs.web import NotNowError, UnknownError
+from kepler_envs.web.cards import NO_CARDS, Cards
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
 from kepler_envs.web.store import Store
@@ -36,6 +37,7 @@ class House:
         folder: folder that games are kept in.
         pace: least number of seconds between two decisions of bots at a table with people.
         say: called with messages for whoever runs the server.
+        cards: component files to set games up with, by the name that pages have for them.
 
     Raises:
         WebError: another server uses the folder.
@@ -45,8 +47,12 @@ class House:
         closing: set once everything is to stop.
     """
 
-    def __init__(self, folder: Path, pace: float = 0.4, say: Callable[[str], None] = lambda words: None) -> None:
+    def __init__(
+        self, folder: Path, pace: float = 0.4, say: Callable[[str], None] = lambda words: None,
+        cards: Mapping[str, Cards] = NO_CARDS,
+    ) -> None:  # fmt: skip
         self._store = Store(folder)
+        self.cards = cards
         self._pace = pace
         self._say = say
         self._lock = threading.RLock()

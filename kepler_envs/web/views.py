@@ -142,9 +142,12 @@ def results(position: Snapshot, names: list[str], outcome: Outcome | None = None
 
 
 def game_words(config: Configuration) -> dict[str, Any]:
-    """Return the heading of a page: the game, and the options that differ from the defaults."""
+    """Return the heading of a page: the game, the options that differ from the defaults, and a component file of one's
+    own."""
     defaults = {option.name: option.default for option in config.game.option_list}
     options = {name: value for name, value in config.values.items() if value != defaults[name]}
+    if config.components is not None:
+        options["components"] = config.components.name
     return {
         "game": config.game.name,
         "title": config.game.title,

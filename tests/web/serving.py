@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ pytest.importorskip("httpx2", reason="the server is asked by httpx2 (extra dev)"
 
 from starlette.testclient import TestClient
 
+from kepler_envs.web.cards import cards_of
 from kepler_envs.web.house import House
 from kepler_envs.web.server import make_app
 from kepler_envs.web.tables import PERSON, Table
@@ -34,10 +35,10 @@ SHORT: dict[str, dict[str, Any]] = {
 
 
 @contextmanager
-def house_in(folder: Path, pace: float = 0.0) -> Iterator[House]:
+def house_in(folder: Path, pace: float = 0.0, components: Iterable[Path] = ()) -> Iterator[House]:
     """A house whose bots stop at the end."""
     said: list[str] = []
-    house = House(folder, pace, said.append)
+    house = House(folder, pace, said.append, cards_of(components))
     house.said = said  # type: ignore[attr-defined]
     try:
         yield house
@@ -54,7 +55,7 @@ def form(game: str, seats: list[str] | None = None, **more: Any) -> dict[str, An
     """What the page sends to set a table up: a person against greedy unless told otherwise."""
     short = SHORT[game]
     usual = [PERSON, *["greedy"] * (short["players"] - 1)]
-    return {"game": game, **short, "seats": seats or usual, "seed": "5", "advice": True, **more}
+    return {"game": game, "components": None, **short, "seats": seats or usual, "seed": "5", "advice": True, **more}
 
 
 def new_table(

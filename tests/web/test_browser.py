@@ -20,6 +20,7 @@ from kepler_envs.web.films import Film
 from kepler_envs.web.page import replay_page
 from kepler_envs.web.players import Players
 from kepler_envs.web.views import seat_colours
+from tests.component_file import kittens_with
 from tests.effort import but_slow, slow
 from tests.waiting import LONGEST_WAIT
 from tests.web.browsing import chromium, decide, page_of
@@ -59,8 +60,8 @@ def test_a_game_is_played_by_clicks_alone(browser: Any, house: Any, base: str, g
     with page_of(browser) as page:
         page.goto(f"{base}/host/{house.host_token}")
         form = page.locator("section").first
-        form.locator("select").first.select_option(game)
-        form.locator("select").nth(1).select_option(str(short["players"]))
+        form.locator("[name=game]").select_option(game)
+        form.locator("[name=players]").select_option(str(short["players"]))
         form.locator("summary").click()
         for name, value in short["options"].items():
             form.locator(f"[name={name}]").fill(value)
@@ -645,6 +646,28 @@ STROKES = (
 }
 """
 )
+
+
+def test_a_table_with_cards_of_one_s_own(browser: Any, tmp_path: Path) -> None:
+    mine = kittens_with(7, tmp_path / "mine.toml")
+    with house_in(tmp_path / "tables", components=[mine]) as house, serving(house) as base, page_of(browser) as page:
+        page.goto(f"{base}/host/{house.host_token}")
+        form = page.locator("section", has_text="Allow asking bots").first
+        form.wait_for()
+        game, bots = form.locator("[name=game]"), form.locator("[name=seat-1] option")
+        components = form.locator("[name=components]")
+        game.select_option("Ad Astra")
+        assert not components.is_visible(), "there are none for this game"
+        game.select_option("Kitten Adventurers")
+        assert "best" in bots.all_inner_texts()
+        components.select_option("mine.toml")
+        assert bots.all_inner_texts() == ["person", "greedy", "mcts:300", "mcts:1000", "uniform", "another bot ..."]
+        form.locator(".open-table").click()
+        page.wait_for_url("**/seat/*")
+        page.locator(".board svg").wait_for()
+        assert page.locator("header .faint").inner_text().endswith("; components = mine.toml"), "whoever plays is told"
+        (number,) = house.numbers
+        assert house.table(number).config.components == mine
 
 
 def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:

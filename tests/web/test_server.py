@@ -29,10 +29,12 @@ from kepler_envs.engine.replay import configuration_of, read_replay, record, ver
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.terminal import make_console
 from kepler_envs.web.advice import SEED, advise
+from kepler_envs.web.cards import cards_of
 from kepler_envs.web.expectations import Expectations
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
 from kepler_envs.web.views import bots_to_ask
+from tests.component_file import kittens_with
 from tests.effort import only_deep, slow
 from tests.waiting import wait_until
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
@@ -626,6 +628,105 @@ def test_tables_that_cannot_be_set_up(room: Room, wrong: dict[str, Any], status:
 def test_replays_that_cannot_be_opened(room: Room, text: str) -> None:
     answer = room.client.post(f"{room.host}/replays", json={"name": "x.jsonl", "text": text})
     assert answer.status_code == 400 and answer.json()["error"].startswith("x.jsonl"), answer.text
+
+
+# ---------------------------------------------------------------- cards of one's own
+
+
+def test_a_game_is_played_with_cards_that_the_server_was_told(tmp_path: Path) -> None:
+    mine = kittens_with(7, tmp_path / "mine.toml")
+    config = kepler_envs.load_game(GAME).configure(2, mine)
+    with house_in(tmp_path / "tables", components=[mine]) as house:
+        room = Room(house)
+        menu = {game["name"]: game["components"] for game in room.client.get(f"{room.host}/menu").json()["games"]}
+        assert menu.pop(GAME) == [{"name": "mine.toml", "bots": ["greedy", "mcts:300", "mcts:1000", "uniform"]}]
+        assert set(menu) == {*kepler_envs.list_games()} - {GAME} and not any(menu.values())
+        table, tokens = room.table(components="mine.toml")
+        assert table.config.components_digest == config.components_digest
+        assert room.view(tokens[0])["options"][-1] == "components = mine.toml"
+        assert str(tmp_path) not in json.dumps(room.view(tokens[0]))
+        watching = room.house.film(watched(room, ["greedy", "uniform"], components="mine.toml"))
+        assert watching.config.components_digest == config.components_digest
+        assert room.table()[0].config.components is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"components": "my.toml"}, f"there is no component file 'my.toml' of {GAME}; there are: 'mine.toml'"),
+        ({"components": "/etc/passwd"}, f"there is no component file '/etc/passwd' of {GAME}; there are: 'mine.toml'"),
+        (
+            {"components": "mine.toml", "game": "kepler_run"},
+            "there is no component file 'mine.toml' of kepler_run; there are: none",
+        ),
+        ({"components": 1}, "components must be str or null"),
+    ],
+)  # fmt: skip
+def test_other_cards_than_those_of_the_server_are_refused(asked: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with house_in(tmp_path / "tables", components=[kittens_with(7, tmp_path / "mine.toml")]) as house:
+        room = Room(house)
+        answer = room.client.post(f"{room.host}/tables", json={**form(GAME), **asked})
+        assert answer.status_code == 400 and answer.json()["error"] == words
+
+
+def test_a_game_with_cards_of_one_s_own_can_be_saved_and_opened(tmp_path: Path) -> None:
+    mine = kittens_with(7, tmp_path / "mine.toml")
+    with house_in(tmp_path / "tables", components=[mine]) as house:
+        room = Room(house)
+        token = watched(room, ["greedy", "uniform"], components="mine.toml")
+        wait_for_the_end_of(room.house.film(token))
+        text = room.client.get(f"/api/film/{token}/replay").text
+        assert json.loads(text.splitlines()[0])["options"]["components"] == "mine.toml"
+        sent = {"name": "game.jsonl", "text": text}
+        again = room.client.post(f"{room.host}/replays", json=sent).json()["token"]
+        told = room.client.get(f"/api/film/{token}").json()["told"]
+        assert room.client.get(f"/api/film/{again}").json()["told"] == told
+    with house_in(tmp_path / "others", components=[kittens_with(6, tmp_path / "other.toml")]) as house:
+        room = Room(house)
+        answer = room.client.post(f"{room.host}/replays", json=sent)
+        assert answer.status_code == 400 and "this game has a component file of its own" in answer.json()["error"]
+
+
+def test_a_table_with_cards_of_one_s_own_is_there_after_a_restart(tmp_path: Path, monkeypatch: Any) -> None:
+    mine = kittens_with(7, tmp_path / "mine.toml")
+    monkeypatch.chdir(tmp_path)
+    with house_in(tmp_path / "tables", components=[Path("mine.toml")]) as house:
+        table, _ = Room(house).table(components="mine.toml")
+    monkeypatch.chdir("/")
+    with house_in(tmp_path / "tables") as house:
+        assert house.table(table.number).config.components_digest == table.config.components_digest
+    kittens_with(6, mine)
+    with house_in(tmp_path / "tables") as house:
+        (said,) = house.said
+        assert said.startswith("not taken up again: ") and "was played with component data" in said
+        assert table.number not in house.numbers
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for folder in ("a", "b", "c"):
+        (tmp_path / folder).mkdir()
+    paths = [kittens_with(count, tmp_path / folder / "mine.toml") for count, folder in ((7, "a"), (6, "b"), (5, "c"))]
+    found = cards_of(paths)
+    assert list(found) == ["mine.toml", "mine.toml (2)", "mine.toml (3)"]
+    assert [one.path for one in found.values()] == paths
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "mine.toml: cannot be read: No such file or directory"),
+        ("[meta", "mine.toml: not a TOML file: "),
+        ("", "mine.toml: meta: game is None; it must be the name of a game"),
+        ('[meta]\ngame = "chess"', "mine.toml: no game 'chess'; there are: "),
+        (f'[meta]\ngame = "{GAME}"', "mine.toml: "),
+    ],
+)
+def test_a_server_does_not_begin_with_wrong_cards(text: str | None, words: str, tmp_path: Path, capsys: Any) -> None:
+    mine = tmp_path / "mine.toml"
+    if text is not None:
+        mine.write_text(text)
+    assert main(["serve", "--port", "0", "--folder", str(tmp_path / "tables"), "--components", str(mine)]) == 2
+    assert words in capsys.readouterr().err and not (tmp_path / "tables").exists()
 
 
 def test_an_upload_reads_no_file_of_the_server(room: Room) -> None:

@@ -32,7 +32,7 @@ async function attempt(act, button = null) {
 
 main.append(waiting, words, away, forms, lists);
 
-const ANOTHER = "another bot ...";
+const ANOTHER = "another bot ...", GAMES_OWN = "the game's own";
 
 /** Who plays a seat: one of `names`, or a bot whose spec is typed. A list to choose from shows them all on phones, too. */
 class SeatField {
@@ -51,24 +51,32 @@ class Form {
   constructor(games, people) {
     this.games = games;
     this.people = people;
-    this.game = make("select", {}, ...games.map((game) => make("option", { value: game.name }, game.title)));
-    this.players = make("select");
+    this.game = make("select", { name: "game" }, ...games.map((game) => make("option", { value: game.name }, game.title)));
+    this.components = make("select", { name: "components" });
+    this.players = make("select", { name: "players" });
     this.seats = make("div");
     this.fields = [];
     this.options = make("div");
     this.seed = make("input", { type: "text", inputmode: "numeric", placeholder: "drawn" });
     this.game.onchange = () => this.setGame();
+    this.components.onchange = () => this.setBots();
     this.players.onchange = () => this.setSeats();
     const field = (name, input) => make("label", {}, make("span", {}, name), input);
-    this.box = make("div", {}, field("Game", this.game), field("Players", this.players), make("h3", {}, "Seats"), this.seats,
+    this.componentsField = field("Components", this.components);
+    this.box = make("div", {}, field("Game", this.game), this.componentsField, field("Players", this.players), make("h3", {}, "Seats"), this.seats,
       make("details", {}, make("summary", {}, "Options"), this.options, field("Seed", this.seed)));
     this.setGame();
   }
 
   get chosen() { return this.games.find((game) => game.name === this.game.value); }
 
+  /** The component file that is chosen, or undefined for the game's own. */
+  get chosenFile() { return this.chosen.components[this.components.selectedIndex - 1]; }
+
   setGame() {
     const game = this.chosen;
+    this.components.replaceChildren(...[GAMES_OWN, ...game.components.map((one) => one.name)].map((name) => make("option", {}, name)));
+    this.componentsField.hidden = !game.components.length;
     this.players.replaceChildren(...game.players.map((count) => make("option", {}, `${count}`)));
     this.players.value = game.usual;
     this.options.replaceChildren(...game.options.map((option) => {
@@ -76,12 +84,17 @@ class Form {
         : make("select", { name: option.name }, ...option.choices.map((choice) => make("option", { selected: choice === option.usual }, choice)));
       return make("label", { title: option.allowed }, make("span", {}, option.name), input, make("span", { class: "faint" }, `${option.meaning}; ${option.allowed}`));
     }));
+    this.setBots();
+  }
+
+  /** Networks know the components that they learned with. */
+  setBots() {
     this.fields = [];
     this.setSeats();
   }
 
   setSeats() {
-    const bots = this.chosen.bots, names = this.people ? ["person", ...bots] : bots;
+    const { bots } = this.chosenFile ?? this.chosen, names = this.people ? ["person", ...bots] : bots;
     const added = (seat) => new SeatField(seat, names, this.people && seat === 0 ? "person" : bots[0]);
     this.fields = Array.from({ length: Number(this.players.value) }, (_, seat) => this.fields[seat] ?? added(seat)); // what was chosen stays
     this.seats.replaceChildren(...this.fields.map((field) => field.box));
@@ -95,7 +108,7 @@ class Form {
     }
     const seed = this.seed.value.trim();
     if (seed && !/^\d{1,20}$/.test(seed)) throw new Error("A seed is a whole number.");
-    return { game: this.chosen.name, players: Number(this.players.value), options, seed: seed || null,
+    return { game: this.chosen.name, components: this.chosenFile?.name ?? null, players: Number(this.players.value), options, seed: seed || null,
       seats: this.fields.map((field) => field.value) };
   }
 }

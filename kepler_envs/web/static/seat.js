@@ -97,7 +97,7 @@ function show(found) {
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
   const others = state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ");
-  who.textContent = `you are ${player(state.seat)}${others ? `; ${others}` : ""}`;
+  who.textContent = [`you are ${player(state.seat)}`, others, state.options.join(", ")].filter((part) => part).join("; ");
   board.show(state, state.actions);
   if (first) board.turnToViewer(); // later the reader moves it
   since.hidden = !state.news.length;

@@ -1,0 +1,57 @@
+"""Component files that games of a server can be set up with, beside the games' own. Pages know them by name, so that
+nobody sees where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kepler_envs import registry
+from kepler_envs.engine.components import game_of
+from kepler_envs.engine.game import ComponentError, Configuration
+from kepler_envs.web.views import bots_to_ask
+
+
+@dataclass(frozen=True)
+class Cards:
+    """A component file, and a configuration with it.
+
+    Attributes:
+        path: the file, also for a server that is started again elsewhere.
+        config: a game with the default number of players. Its file may change later.
+    """
+
+    path: Path
+    config: Configuration
+
+    @property
+    def game(self) -> str:
+        """The name of the game that they are for."""
+        return self.config.game.name
+
+    @property
+    def bots(self) -> list[str]:
+        """The bots that a page offers to play with these cards."""
+        return [*bots_to_ask(self.game, self.config), "uniform"]
+
+
+NO_CARDS: Mapping[str, Cards] = {}
+
+
+def cards_of(paths: Iterable[Path]) -> dict[str, Cards]:
+    """The cards of these files by name: that of the file, with a number if it is taken.
+
+    Raises:
+        ComponentError: a file cannot be read, is for a game that is not installed, or breaks a rule of its game.
+    """
+    found: dict[str, Cards] = {}
+    for path in paths:
+        try:
+            game = registry.load_game(game_of(path))
+        except registry.UnknownGame as problem:
+            raise ComponentError(f"{path}: {problem}") from problem
+        taken = sum(one.path.name == path.name for one in found.values())
+        name = f"{path.name} ({taken + 1})" if taken else path.name
+        found[name] = Cards(path.absolute(), game.configure(components=path.absolute()))
+    return found
