@@ -19,6 +19,7 @@ from kepler_envs.engine.components import names
 from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
 from kepler_envs.games.kepler_3042.hexes import AXIAL_STEPS, as_hexes, axial, distance, hex_at, neighbour_ids
 from kepler_envs.games.kepler_3042.state import Node
+from kepler_envs.rules import rules_text
 from tests.component_file import changed, check_refused, own_rows, own_text, write, write_rows
 from tests.games.kepler_3042.scenario import GAME, NEIGHBOURS, SOL, steps_between
 
@@ -256,6 +257,22 @@ def test_technologies_and_tracks() -> None:
     assert int(table[1, 4]["benefit"]) == 14, "without limit: as often as it can help"
     for row in data["tracks"]:
         assert len(row["medals"]) == 5 and len(row["vp"]) == 21 and sorted(row["vp"]) == row["vp"]
+
+
+def test_the_rules_card_tells_the_steps_of_the_tracks() -> None:
+    """A colony's and its terraforming's by type, those of levels, and what icons bring."""
+    data, card = toml(), " ".join(rules_text(GAME).split())
+    told = re.findall(r"(\d) and (\d) on an? (\w+)", card)
+    assert [(int(colony), int(terraformed)) for colony, terraformed, _ in told] == [
+        (row["colonise"], row["terraform"]) for row in data["planet_types"]
+    ]
+    assert all(row["name"].startswith(name) for row, (*_, name) in zip(data["planet_types"], told, strict=True))
+    assert "Levels 2 and 3 of a technology bring a step on the technological track, level 4 brings two." in card
+    by_level = {(row["level"], row["leadership"]) for row in data["technology_levels"]}
+    assert by_level == {(1, 0), (2, 1), (3, 1), (4, 2)}
+    assert "Every third space" in card and "(matter on the colonial, energy on the technological track)" in card
+    for row, kind in zip(data["tracks"], (1, 0), strict=True):
+        assert row["icons"] == [[3, kind], [6, 2], [9, kind], [12, 2], [15, kind], [18, 2]]
 
 
 def test_cards_objectives_and_campaigns() -> None:
