@@ -675,6 +675,16 @@ def test_a_reward_that_brings_nothing_is_lost() -> None:
     assert game.node == Node.MAPPING_TILE and game.own.track[COLONIAL] == 6, "the pit is empty: no regeneration"
 
 
+def test_a_reward_is_lost_even_where_a_conversion_could_bring_its_cube() -> None:
+    """The energy that terraforming frees could be changed into a matter on Earth, but that comes too late."""
+    own = {"tech": [0, 1, 0, 1, 0], "track": [2, 0], "storage": [0, 0, 3], "pit": [3, 6, 0], "action_cube": 0}
+    game = scenario(seats={0: own}, earth=[3, 1, 0], colonies={2: [1, 0, 0]}).play("main action Terraforming")
+    assert not any(text.startswith("convert") for text in game.legal()), "nor can it come before"
+    game.play("with colony 1")
+    assert game.own.track[COLONIAL] == 3 and game.own.storage == [1, 0, 3]
+    assert game.position.rewards == [] and "convert matter on Earth into energy" in game.legal()
+
+
 def test_placing_with_no_free_hex_beside_the_planet() -> None:
     """The nearest free hexes are offered."""
     ring = NEIGHBOURS[SOL]
