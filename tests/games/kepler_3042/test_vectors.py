@@ -551,6 +551,24 @@ def test_three_colonies_of_a_type_and_an_objective() -> None:
     assert info["final_vp"] == 28 and info["vp_three_of_a_type"] == 3 and info["vp_objective"] == 7
 
 
+def scored_alone(planets: list[int], terraformed: set[int], objective: int) -> dict[str, Any]:
+    """The terms of a player with all antimatter on Earth, and with these colonies in the short zone."""
+    own = Seat(planets=planets, objectives={objective}, cubes=[[0, 0, 3], *[[0, 0, 0]] * 5])
+    end = scored({0: own}, terraformed, dict.fromkeys(planets, 0))
+    return GAME.info(end.state, end.config.tables[0], 0)
+
+
+def test_earth_is_no_colony() -> None:
+    """Antimatter on it counts, but Earth itself is in no zone and of no type, and it was not terraformed."""
+    alone = scored_alone([], set(), 7)
+    assert (alone["final_vp"], alone["vp_antimatter"], alone["vp_objective"]) == (8, 3, 5)
+    assert scored_alone([3, 6], {3, 6}, 14)["vp_three_of_a_type"] == 0, "Earth would be the third rocky planet"
+    for planets, points in (([3], 0), ([3, 5], 7)):
+        found = scored_alone(planets, set(planets), 11)  # two terraformed planets in the short zone
+        assert (found["vp_zones"], found["vp_objective"]) == (len(planets), points)
+    assert scored_alone([1, 2, 3, 5], set(), 13)["vp_objective"] == 0, "five colonies"
+
+
 def tied(points: list[int], highest: list[int | None]) -> Snapshot:
     """Players with these points, of which a terraformed planet has that number."""
     seats, zones, terraformed = {}, {}, set()
