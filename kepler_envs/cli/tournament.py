@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import Flag, GameArguments, OnRay, check_folder, needing, optional
+from kepler_envs.cli.common import Flag, GameArguments, OnRay, UsageError, check_folder, needing, optional
+from kepler_envs.engine.replay import write_replay
+from kepler_envs.terminal import say
+
+if TYPE_CHECKING:
+    from kepler_envs.tournament.run import Tournament
 
 
 @dataclass(frozen=True)
 class PlayTournament(GameArguments):
     """Play a rated tournament between agents at balanced tables, and write a report.
 
-    Run the same command again to continue where you stopped. A larger --games extends a finished tournament.
+    Run the same command again to continue where you stopped. A larger --games extends a finished tournament. With
+    --replay it plays nothing and writes down a game that was played.
     """
 
     agents: Annotated[tuple[str, ...], arg(metavar="AGENT ...")] = ("uniform", "greedy")
@@ -41,18 +47,30 @@ class PlayTournament(GameArguments):
     """Number of bootstrap samples for the rating intervals."""
     fresh: Flag = False
     """Discard what an earlier tournament left in the folder."""
+    replay: Annotated[int | None, optional(metavar="NUMBER")] = None
+    """Write this game of the ledger to FOLDER/game-NUMBER.jsonl, for `kepler-envs replay`."""
     ray: OnRay = None
     """Play on a Ray cluster: that at ADDRESS, or this machine's, started with --processes cores if there is none."""
 
     def run(self, console: Console) -> int:
-        """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
+        """Play what is missing and report, or write a game down; 0, or 130 if it was stopped before the last game."""
         check_folder("--out", self.out)
+        if self.replay is not None and self.fresh:
+            raise UsageError("--fresh deletes the games that --replay is to find: leave it out")
         with needing("tournament"):
             from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.run import Tournament
         from kepler_envs.web.page import replay_page
 
         own = {field.name for field in fields(PlayTournament)} - {field.name for field in fields(GameArguments)}
-        asked = {name: getattr(self, name) for name in own - {"ray"}}
+        asked = {name: getattr(self, name) for name in own - {"replay", "ray"}}
+        if self.replay is not None:
+            return self._write_down(Tournament(self.configure(), **asked), self.replay, console)
         with cluster_at(self.ray, console, self.processes) as cluster:
             return Tournament(self.configure(), cluster=cluster, **asked).run(console, replay_page)
+
+    def _write_down(self, tournament: Tournament, number: int, console: Console) -> int:
+        path = self.out / f"game-{number}.jsonl"
+        write_replay(path, tournament.replay(number))
+        say(console, f"written: {path}")
+        return 0

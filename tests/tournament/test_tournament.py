@@ -459,6 +459,25 @@ def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
     assert not (tmp_path / "out").exists()
 
 
+def test_the_command_writes_a_game_of_its_ledger_down(tmp_path, capsys):
+    command = ["tournament", GAME, "--players", "3", "--option", "quest_size=2", "--games", "18", "--processes", "1"]
+    command += ["--bootstrap", "40", "--out", str(tmp_path / "cup")]
+    assert main(command) == 0
+    ledger = (tmp_path / "cup" / "games.sqlite").read_bytes()
+    capsys.readouterr()
+    assert main([*command, "--replay", "7"]) == 0
+    path = tmp_path / "cup" / "game-7.jsonl"
+    assert "".join(capsys.readouterr().out.split()) == f"written:{path}"
+    replay, row = read_replay(path), rows(tmp_path / "cup")[7]
+    assert (replay.seed, replay.agents, replay.final["rank"]) == (row[1], json.loads(row[3]), json.loads(row[4]))
+    assert main(["replay", str(path), "--delay", "0"]) == 0
+    assert (tmp_path / "cup" / "games.sqlite").read_bytes() == ledger
+    for wrong, message in ((["--replay", "99"], "has no game 99"), (["--replay", "7", "--fresh"], "--fresh deletes")):
+        assert main([*command, *wrong]) == 2 and message in capsys.readouterr().err
+    assert main([*command, "--seed", "5", "--replay", "7"]) == 2, "that is another tournament"
+    assert (tmp_path / "cup" / "games.sqlite").read_bytes() == ledger
+
+
 # ---------------------------------------------------------------- from Python
 
 
