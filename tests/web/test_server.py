@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import configuration_of, read_replay, record, verify, write_replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.terminal import make_console
+from kepler_envs.web import api
 from kepler_envs.web.advice import SEED, advise
 from kepler_envs.web.cards import cards_of
 from kepler_envs.web.expectations import Expectations
@@ -36,8 +38,8 @@ from kepler_envs.web.players import Players
 from kepler_envs.web.views import bots_to_ask
 from tests.component_file import kittens_with
 from tests.effort import only_deep, slow
-from tests.waiting import wait_until
-from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
+from tests.waiting import LONGEST_WAIT, wait_until
+from tests.web.serving import SHORT, client_of, form, house_in, new_table, serving, settle
 
 GAME = "kitten_adventurers"
 BEST_NETWORK = f"{GAME}/{find_published('best', GAME).stem}"
@@ -468,6 +470,37 @@ def test_who_may_ask_what(room: Room) -> None:
     assert other.status_code == 400 and other.json()["error"].startswith(f"{BEST_NETWORK}.zip was trained")
     quiet, tokens = room.table(seats=[PERSON, PERSON], advice=False)
     assert room.client.post(f"/api/seat/{tokens[quiet.position.seat]}/ask", json={"bot": "greedy"}).status_code == 409
+
+
+def test_more_questions_than_are_thought_about_at_once_are_turned_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import httpx2 as httpx
+
+    thinking, answer = threading.Semaphore(0), threading.Event()
+
+    def slowly(*asked: Any) -> dict[str, Any]:
+        thinking.release()
+        answer.wait(LONGEST_WAIT)
+        return {"thought": True}
+
+    monkeypatch.setattr(api, "advise", slowly)
+    with house_in(tmp_path) as house, serving(house) as base, ThreadPoolExecutor() as pool:
+        table, tokens = Room(house).table()
+        settle(table)
+
+        def ask() -> Any:
+            asked = {"bot": "greedy"}
+            return httpx.post(f"{base}/api/seat/{tokens[0]}/ask", json=asked, timeout=LONGEST_WAIT)
+
+        asked = [pool.submit(ask) for _ in range(api.ASKED_AT_ONCE)]
+        assert all(thinking.acquire(timeout=LONGEST_WAIT) for _ in asked)
+        refused = ask()
+        assert refused.status_code == 429
+        assert refused.json()["error"] == "the server is thinking already: ask again in a moment"
+        answer.set()
+        assert [one.result().json() for one in asked] == [{"thought": True}] * api.ASKED_AT_ONCE
+        assert ask().status_code == 200, "there is room again"
 
 
 BOT = """
