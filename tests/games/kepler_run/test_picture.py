@@ -136,6 +136,18 @@ def test_the_rules_card_names_what_a_card_can_say() -> None:
     assert all(word in card for word in (*action_names(tables), *part_names(tables)[NUM_TYPES:]))
 
 
+def test_the_rules_card_has_the_prizes() -> None:
+    """Points of each contract for whoever completes it, and which of them pays fuel to the others."""
+    tables = scenario([0, 1], Seat(ship=0), Seat(ship=1)).config.tables[0]
+    card = " ".join(rules_text(GAME).split())
+    asteroids, comets, stations = (int(points) for points in tables["complete_vp"])
+    assert comets == stations and f"{asteroids} points for asteroids, {comets} for comets or stations" in card
+    assert tables["secondary_fuel"].tolist() == [1, 0, 0] and tables["secondary_vp"].tolist() == [0, 1, 1]
+    assert "a point for each icon they crossed, for asteroids a fuel for the ship instead" in card
+    first, later = int(tables["first_arrival_vp"]), int(tables["later_arrival_vp"])
+    assert f"is worth {first} points, a later one {later}" in card
+
+
 @pytest.mark.parametrize(
     ("points", "fuel", "result", "ranks"),
     [((20, 24), (0, 0), "player_1 wins", (2, 1)), ((24, 24), (1, 1), "player_0 and player_1 win", (1, 1))],
