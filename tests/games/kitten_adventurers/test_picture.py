@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from kepler_envs.games.kitten_adventurers.actions import PLAY_HAND, PLAY_LANE, P
 from kepler_envs.games.kitten_adventurers.components import DEFAULT_FILE
 from kepler_envs.games.kitten_adventurers.picture import COLUMNS, TYPE_COLOURS, draw, look, text
 from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, NUM_LANES, NUM_TYPES, Node
+from kepler_envs.rules import rules_text
 from tests.pictures import SVG
 
 H = HYPERSPEED
@@ -315,3 +317,14 @@ def test_own_card_names_are_shown(tmp_path):
     assert "open: 5 (Moon <5> & co)" in text(state, config)
     document = ElementTree.fromstring(draw(state, config).svg())
     assert "Moon <5> & co" in [element.text for element in document.iter(SVG + "text")]
+
+
+def test_the_rules_card_has_the_setup() -> None:
+    """Who plays first and in which direction, and the sizes of quest piles and hands by number of players."""
+    card = " ".join(rules_text(GAME).split())
+    assert (GAME.min_players, GAME.max_players) == (2, 8)
+    assert "Two to eight players take turns clockwise, and the first one is drawn at random." in card
+    rows = tomllib.loads(DEFAULT_FILE.read_text(encoding="utf-8"))["setup"]
+    assert [(row["quest"], row["hand"]) for row in rows] == [(10, 7)] * 4 + [(7, 7), (6, 6), (5, 6)]
+    assert "(ten cards; with six, seven and eight players seven, six and five)" in card
+    assert "(seven cards; with seven and eight players six)" in card
