@@ -15,6 +15,7 @@ from kepler_envs.engine.drawing import contrast
 from kepler_envs.engine.panels import INK
 from kepler_envs.games.race_to_kepler.picture import COLUMNS, NAME_GROUNDS, TOKEN_GROUND, explain
 from kepler_envs.games.race_to_kepler.state import Node
+from kepler_envs.rules import rules_text
 from tests.contract.subjects import play
 from tests.effort import slow
 from tests.games.race_to_kepler.card_file import default_data, write_file
@@ -303,3 +304,20 @@ def test_names_of_other_files_are_shown_and_escaped(tmp_path: Path) -> None:
 def test_no_such_seat() -> None:
     with pytest.raises(ValueError, match="seat = 2 is not allowed"):
         acting().text(2)
+
+
+def test_the_rules_card_has_the_numbers_of_the_component_file() -> None:
+    card, data = " ".join(rules_text(GAME).split()), default_data()
+    number = {row["name"]: row["value"] for row in data["numbers"]}
+    *spaces, last = (str(row["space"]) for row in data["encounter_tokens"])
+    assert f"({', '.join(spaces)} and {last}) hold a token" in card
+    assert f"reaches {number['track_length']} parsecs" in card and f"After {number['round_cap']} rounds" in card
+    assert (number["market_actions"], number["hand_size"], number["titan_row"]) == (1, 5, 3)
+    assert "market actions (there is one" in card and "draw five cards" in card and "three titans are revealed" in card
+
+
+def test_the_rules_card_has_what_happens_without_a_bid_or_with_several_tokens() -> None:
+    """R9 and R14, and what becomes of the other titans."""
+    card = " ".join(rules_text(GAME).split())
+    assert "of several the first one alone" in card
+    assert "If nobody bids a card, nobody gets a titan. The titans left return to their deck." in card
