@@ -405,6 +405,22 @@ def test_trait_acquire() -> None:
     assert after(start, "play Excavation").state["energy"] == 2
 
 
+@pytest.mark.parametrize(
+    ("city", "hand", "actions", "gained"),
+    [
+        ("Istanbul", "Extractor, Iron", ("play Extractor", OPT_1), "Iron, Gold"),
+        ("Istanbul", "Ore Processor, 2 Iron", ("play Ore Processor", "pick Iron"), "Iron, Gold"),
+        ("Istanbul", "Excavation, Iron", ("play Excavation",), "Iron, 2 Gold"),
+        ("Tehran", "Iron", (OP_2,), "Iron, Gold"),
+    ],
+)
+@pytest.mark.parametrize("race", [0, 1])
+def test_a_gain_is_not_declined(city: str, hand: str, actions: tuple[str, ...], gained: str, race: int) -> None:
+    """R8: nobody is asked, and the card goes to hand in the Launch phase, too."""
+    position = after(scenario(Seat(city, hand=hand), energy=6, race=race), *actions)
+    assert position.node == Node.ACTION and cards(position, "hand") == gained and not cards(position, "discard")
+
+
 def test_trait_eject() -> None:
     """Tokyo: each card, wherever it comes from."""
     start = scenario(Seat("Tokyo", hand="Extinction, Iron", discard="2 Gold"))
