@@ -321,3 +321,14 @@ def test_the_rules_card_has_what_happens_without_a_bid_or_with_several_tokens() 
     card = " ".join(rules_text(GAME).split())
     assert "of several the first one alone" in card
     assert "If nobody bids a card, nobody gets a titan. The titans left return to their deck." in card
+
+
+def test_the_rules_card_has_the_first_deck() -> None:
+    card, data = " ".join(rules_text(GAME).split()), default_data()
+    number = {row["name"]: row["value"] for row in data["numbers"]}
+    iron, gold, mafia = data["cards"][:3]
+    assert [number[f"start_{name}"] for name in ("iron", "gold", "mafia")] == [7, 2, 1]
+    assert [row["on_play"] for row in (iron, gold)] == [[["gain", "money", 1]], [["gain", "money", 2]]]
+    assert (iron["cost"], gold["cost"], mafia["cost"]) == (1, 3, 1)
+    assert mafia["on_play"] == [["move", "supply", "any", 0, "upto", 1, "airlock"]]
+    assert "seven Iron (cost 1, brings 1 money), two Gold (cost 3, brings 2 money) and a Mafia (cost 1, can" in card
