@@ -23,6 +23,7 @@ import numpy as np
 from agents.benchmark.protocol import DECISIONS, FORMAT, LEAST_SEEDS, POOL, TASKS, Task, most_decisions
 from agents.seeds import TRIAL_SEED
 from kepler_envs import bots
+from kepler_envs.bots.from_file import BotFromFile
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import IllegalAction
@@ -39,6 +40,8 @@ MOST_BYTES = 64_000_000
 """Most bytes in the folder of one trained agent."""
 TRIAL_ROUNDS = 2
 """Trial games per seat, which show that an agent works."""
+TRIAL_SECONDS = 600.0
+"""Time for an answer about all of them, or an agent that hangs would end no check."""
 TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+")
 """A traceback up to its exception."""
 FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
@@ -380,4 +383,6 @@ def _trial(spec: str, config: Configuration) -> np.ndarray:
     """Lengths of the trial games, each seat equally often."""
     games = TRIAL_ROUNDS * config.num_players
     agent = bots.load(spec, config)
+    if isinstance(agent, BotFromFile):
+        agent.seconds = TRIAL_SECONDS
     return play_against(agent, bots.load("uniform", config), config, games, TRIAL_SEED).lengths

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import threading
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ from tests.effort import only_deep, slow
 BUDGET, SEEDS = 50_000, 2
 
 AGENT = '''
+import time
+
 import numpy as np
 
 
@@ -60,6 +63,11 @@ class Broken(First):
 class Lacks(First):
     def __init__(self, config):
         self.weights = np.load("weights.npz")
+
+
+class Hangs(First):
+    def act(self, decisions):
+        time.sleep(600)
 '''
 
 
@@ -234,6 +242,16 @@ def test_why_an_agent_cannot_play(folder, agent, lines, reason):
     write(folder, saved)
     number = next(number for number, line in enumerate(AGENT.splitlines(), 1) if lines in line)
     assert only_problem(folder) == f"python:seed-0/agent.py:{agent}: it cannot play: agent.py, line {number}: {reason}"
+
+
+def test_an_agent_that_never_answers_ends_no_check(folder, monkeypatch):
+    monkeypatch.setattr("agents.benchmark.entry.TRIAL_SECONDS", 0.5)
+    saved = valid()
+    saved["runs"][0]["agent"] = "python:seed-0/agent.py:Hangs"
+    write(folder, saved)
+    found = re.sub(r"after 0\.\d+ s", "after a while", only_problem(folder))
+    assert found.startswith("python:seed-0/agent.py:Hangs: it cannot play: ")
+    assert found.endswith("cut off after a while; 0.5 s were allowed")
 
 
 def test_each_run_has_an_agent_of_its_own(folder, unplayed):
