@@ -103,6 +103,18 @@ def write_lines(
         _put(path, new, [line for line in read_lines(path, kind) if not gone(line)], kind)
 
 
+def change_lines(path: Path, kind: type[Kind], changed: Callable[[Kind], Kind]) -> None:
+    """Put ``changed(line)``, which must have the key of ``line``, in the place of each line of a record.
+
+    Nobody writes in between, so no line of another process is lost.
+    """
+    with in_turn(without_links(path).parent):
+        before = read_lines(path, kind)
+        after = [changed(line) for line in before]
+        if after != before:
+            _put(path, after, [], kind)
+
+
 def write_unless(path: Path, line: Kind, is_enough: Callable[[Kind], bool]) -> Kind | None:
     """Put a line into a record, unless the one of its key there ``is_enough``: that one stays, and is returned.
 

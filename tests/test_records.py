@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
 from kepler_envs import records
-from kepler_envs.records import Line, RecordError, read_lines, write_lines, write_unless
+from kepler_envs.records import Line, RecordError, change_lines, read_lines, write_lines, write_unless
 from kepler_envs.revision import VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -37,6 +37,31 @@ def test_an_older_record_lacks_columns_that_have_defaults(tmp_path):
     path = tmp_path / "heights.csv"
     path.write_text("name,metres\na,1\n")
     assert read_lines(path, Height) == [Height("a", 1, release="")]
+
+
+def test_lines_are_changed_where_they_stand(tmp_path, monkeypatch):
+    """Those of another process, written in the last moment, too."""
+    path, in_turn = tmp_path / "heights.csv", records.in_turn
+    write_lines(path, [Height("a", 1), Height("b", 2)], Height)
+
+    def after_another(folder):
+        monkeypatch.setattr(records, "in_turn", in_turn)
+        write_lines(path, [Height("b", 5), Height("c", 3)], Height)
+        return in_turn(folder)
+
+    monkeypatch.setattr(records, "in_turn", after_another)
+    change_lines(path, Height, lambda line: replace(line, note="high") if line.metres > 2 else line)
+    assert read_lines(path, Height) == [Height("a", 1), Height("b", 5, "high"), Height("c", 3, "high")]
+
+
+def test_a_record_in_which_nothing_is_changed_stays_as_it_is(tmp_path):
+    path = tmp_path / "heights.csv"
+    path.write_text("name,metres\nb,2\na,1\n")
+    before = path.stat()
+    change_lines(path, Height, lambda line: line)
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+    change_lines(tmp_path / "none.csv", Height, lambda line: line)
+    assert not (tmp_path / "none.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from agents.benchmark.side_by_side import side_by_side
 from agents.evaluation import mean_return
 from agents.seeds import BENCHMARK_SEED
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.records import not_recorded, read_lines, write_lines, write_unless
+from kepler_envs.records import change_lines, not_recorded, read_lines, write_lines, write_unless
 from kepler_envs.revision import commit
 from kepler_envs.tournament.pairing import parts_of, play_parts
 
@@ -159,21 +159,20 @@ def measure(
 def _correct(players: list[Player], record: Path, say: Callable[[str], None]) -> None:
     """Put what the entry says into the lines about its agents, where it said something else before."""
     by_key = {player.key: player for player in players}
-    corrected: list[Result] = []
     words: dict[tuple[Any, ...], str] = {}  # once for all lines of an agent
-    for line in read_lines(record, Result):
+
+    def corrected(line: Result) -> Result:
         player = by_key.get(line.key[:5])
         if player is None or player.version != line.agent:
-            continue
-        names = [name for name, value in player.told.items() if getattr(line, name) != value]
-        if names:
-            corrected.append(replace(line, **player.told))
+            return line
+        if names := [name for name, value in player.told.items() if getattr(line, name) != value]:
             words[player.key] = (
                 f"{player.task.name}: {player.method}, seed {player.run.seed}: the record had other values of "
                 f"{', '.join(names)}; they are those of the entry now"
             )
-    if corrected:
-        write_lines(record, corrected, Result)
+        return replace(line, **player.told)
+
+    change_lines(record, Result, corrected)
     for told in words.values():
         say(told)
 
