@@ -121,5 +121,9 @@ for wild in (0, 4, 8):
 # much larger. That is a design question answered in a minute. A replay stores the digest of its cards, so games with
 # different cards are never confused.
 #
+# The commands take such a file as `--components wild_8.toml`. `kepler-envs serve` offers it in the browser,
+# `kepler-envs strength` and `tournament` measure bots with it, and `agents.train` learns with it: from scratch, or with
+# `--start best` from the network that knows the game's own cards.
+#
 # That was the hour. The pages have the rest: [concepts](../docs/concepts.md), [bots](../docs/bots.md), [other
 # libraries](../docs/adapters.md), and [how to add a game](../docs/adding_a_game.md) of your own.
