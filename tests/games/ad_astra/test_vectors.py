@@ -204,6 +204,16 @@ def test_vector_06_terraformer_holds_a_planet() -> None:
     assert red.colonies == {35} and red.terraformers == {35} and red.hand == [0] * 6
 
 
+def test_a_planet_has_room_for_one_building_and_one_terraformer() -> None:
+    here = {"ships": {RED: [35]}, "colonies": {RED: {35}}, "terraformers": {RED: {35}}}
+    game = scenario(resolve=(RED, 6), hands={RED: [6, 6, 0, 0, 1, 0]}, **here)
+    assert game.legal() == {PASS, TERRAFORMER}, "no second colony"
+    game.play(TERRAFORMER)  # on the start planet: the one place there is
+    red = game.position.seats[RED]
+    assert red.terraformers == {35, 57} and red.hand == [4, 4, 0, 0, 1, 0]
+    assert game.seat != RED, "passing was forced"
+
+
 def test_vector_07_scoring_cards_come_back() -> None:
     game = Play(Snapshot.deal(worked_config(), 1))
     for card, aside in ((8, {8}), (9, {8, 9}), (10, set())):
