@@ -74,6 +74,7 @@ class Run:
         self.all_games = game_configurations(config)
         self.games = self.all_games[-1]  # with the most players; the network is made for these
         self.counts = distinct(games.num_players for games in self.all_games)
+        self.judged = [without_rewards(games) for games in self.all_games]  # now: a component file may change
         self.out = run_folder(config)
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
@@ -83,7 +84,6 @@ class Run:
         self.prolonged: list[dict[str, Any]] = []  # earlier budgets, with the decisions at which each was changed
         self.commits: list[str] = []  # of the code that has learned so far, without the present one
         self._before: dict[str, Any] | None = None  # what the network it starts from learned with
-        self._trials: list[Trial] | None = None
         self._speed = 0.0
         self._imitation: Imitation | None = None
         self._imitated: dict[str, Any] | None = None  # the state of an imitation that is to continue
@@ -94,6 +94,7 @@ class Run:
         if isinstance(self.env, PoolVecEnv):
             self.env.load_partners()
         self.teachers = self._teachers()
+        self._trials = self._make_trials()
         self.model.set_logger(configure(str(self.out / "tensorboard"), ["tensorboard"]))
 
     @property
@@ -225,6 +226,10 @@ class Run:
         spec = self.config.teacher
         return [] if spec is None else [bots.load(spec, games) for games in self.all_games]
 
+    def _make_trials(self) -> list[Trial]:
+        """What evaluations are made of."""
+        return trials_of([spec for spec in self.config.eval_opponents if exists(spec, self.games)], self.judged)
+
     def _training_opponent(self) -> BotOpponent:
         return BotOpponent(bots.load(self.config.opponent, self.games))
 
@@ -303,9 +308,6 @@ class Run:
         """Play against the opponents of the evaluation and add a line to the learning curve. Keep the network if it is
         the best."""
         began = clock()
-        if self._trials is None:
-            specs = [spec for spec in self.config.eval_opponents if exists(spec, self.games)]
-            self._trials = trials_of(specs, [without_rewards(games) for games in self.all_games])
         learner = bot_of(self.policy, self.games)
         before = self._judges
         self.evaluations = tuple(trial.evaluate(learner, self.config.eval_games) for trial in self._trials)

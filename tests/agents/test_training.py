@@ -46,6 +46,7 @@ from kepler_envs.bots.networks.checkpoint import (
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.networks import DivergedError
+from kepler_envs.tournament.pairing import play_against
 from kepler_envs.tournament.standings import Share
 from tests.agents.comparing import equal
 from tests.component_file import kittens_with
@@ -200,6 +201,33 @@ def test_a_run_goes_on_with_the_same_cards_wherever_their_file_lies(with_cards, 
         train(replace(moved, steps=768))
     with pytest.raises(BotError, match="last.zip was begun with other cards than the game's own. Use another --out"):
         train(replace(moved, components=None, steps=768))
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_run_is_judged_with_its_own_cards_whatever_becomes_of_their_file(replaced, monkeypatch, tmp_path):
+    mine = kittens_with(7, tmp_path / "mine.toml")
+    run = Run(replace(TINY, teacher=None, components=mine, out=tmp_path / "run"))
+    if replaced:
+        kittens_with(6, mine)
+    else:
+        mine.unlink()
+    played = []
+
+    def spy(learner, bot, config, *rest):
+        played.append(config.components_digest)
+        return play_against(learner, bot, config, *rest)
+
+    monkeypatch.setattr("agents.evaluation.play_against", spy)
+    run.evaluate()
+    assert played == [run.games.components_digest] * 2, "against uniform and greedy"
+
+
+def test_an_opponent_that_does_not_know_the_cards_leaves_no_run_behind(tmp_path):
+    mine = kittens_with(7, tmp_path / "mine.toml")
+    config = replace(TINY, teacher=None, components=mine, eval_opponents=("best",), out=tmp_path / "run")
+    with pytest.raises(BotError, match="was trained for something else: components_digest is"):
+        train(config)
+    assert not config.out.exists()
 
 
 def test_a_network_of_other_cards_may_learn_on(finished, with_cards, tmp_path):
