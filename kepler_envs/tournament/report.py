@@ -294,13 +294,21 @@ def part_of_ledger(ledger: Path | str, held: int, games: int) -> str:
 def headline(found: Standings, facts: Facts) -> str:
     """Return games, agents, seed, commit and options in one line."""
     part = f" {part_of_ledger(LEDGER, facts.held, found.games)}." if facts.held > found.games else ""
-    options = ", ".join(f"{name} = {value}" for name, value in facts.config.describe().items())
-    specs = [printable_name(spec).replace("`", "'") for spec in facts.specs]
+    described = facts.config.describe()
+    if "components" in described:
+        described["components"] = _as_code(described["components"])
+    options = ", ".join(f"{name} = {value}" for name, value in described.items())
     return (
-        f"{summary(found)}.{part} Agents: {', '.join(f'`{spec}`' for spec in specs)}. "
+        f"{summary(found)}.{part} Agents: {', '.join(map(_as_code, facts.specs))}. "
         f"{'Adaptive schedule' if facts.adaptive else 'Schedule'} with seed {facts.seed}; "
         f"commit {', '.join(facts.commits) or 'unknown'}. Game `{facts.config.game.id}`: {options}."
     )
+
+
+def _as_code(path: str) -> str:
+    """A spec or a path, which may hold anything, as Markdown shows code."""
+    name = printable_name(path).replace("`", "'")
+    return f"`{name}`"
 
 
 def _markdown(found: Standings, replays: Sequence[SavedReplay], facts: Facts, has_curve: bool) -> str:

@@ -1,8 +1,9 @@
-"""Agents whose names, paths and messages hold what a terminal, a page or a table would obey."""
+"""Agents and component files whose names, paths and messages hold what a terminal, a page or a table would obey."""
 
 from __future__ import annotations
 
 import io
+import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,6 +15,7 @@ from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.tournament.html import PAGE
 from kepler_envs.tournament.run import replay_paths
+from tests.component_file import kittens_with
 from tests.effort import slow
 
 GAME = "kitten_adventurers"
@@ -40,7 +42,15 @@ def shown(tmp_path_factory) -> tuple[Path, str]:
         (folder / "mine.py").write_text(AGENT)
         specs.append(f"python:{folder / 'mine.py'}:Agent")
     paper = io.StringIO()
-    settings = {"players": 2, "option": ("max_turns=20",), "processes": 1, "bootstrap": 40, "games": 6}
+    cards = kittens_with(7, tmp_path_factory.mktemp("cards") / os.fsdecode(BAD.encode() + b"\xff\n.toml"))
+    settings = {
+        "players": 2,
+        "components": cards,
+        "option": ("max_turns=20",),
+        "processes": 1,
+        "bootstrap": 40,
+        "games": 6,
+    }
     assert (
         PlayTournament(game=GAME, agents=("uniform", *specs), out=out, **settings).run(Console(file=paper, width=250))
         == 0
@@ -62,6 +72,7 @@ def test_the_page_is_well_formed(shown):
     page = (shown[0] / PAGE).read_text(encoding="utf-8")
     tree = ElementTree.fromstring(page.partition("\n")[2])
     words = "".join(tree.itertext())
+    assert "components = " in words and "'c' <i>$x$???.toml." in words
     assert "?[2J? a|b" in words and "<i>$x$?" in words and "no ?[2J <b> | idea ? ?" in words
     assert not obeyed(page.replace("\t", " ")) and not list(tree.iter("i"))
 
