@@ -472,7 +472,11 @@ def test_the_command_writes_a_game_of_its_ledger_down(tmp_path, capsys):
     assert (replay.seed, replay.agents, replay.final["rank"]) == (row[1], json.loads(row[3]), json.loads(row[4]))
     assert main(["replay", str(path), "--delay", "0"]) == 0
     assert (tmp_path / "cup" / "games.sqlite").read_bytes() == ledger
-    for wrong, message in ((["--replay", "99"], "has no game 99"), (["--replay", "7", "--fresh"], "--fresh deletes")):
+    refused = (
+        *((["--replay", number], f"has no game {number}") for number in ("99", "-1", "9" * 20)),
+        (["--replay", "7", "--fresh"], "--fresh deletes"),
+    )
+    for wrong, message in refused:
         assert main([*command, *wrong]) == 2 and message in capsys.readouterr().err
     assert main([*command, "--seed", "5", "--replay", "7"]) == 2, "that is another tournament"
     assert (tmp_path / "cup" / "games.sqlite").read_bytes() == ledger
