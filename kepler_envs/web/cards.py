@@ -3,13 +3,15 @@ nobody sees where they lie."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from kepler_envs import registry
 from kepler_envs.engine.components import game_of
 from kepler_envs.engine.game import ComponentError, Configuration
+from kepler_envs.printable import printable_name
 from kepler_envs.web.views import bots_to_ask
 
 
@@ -51,7 +53,12 @@ def cards_of(paths: Iterable[Path]) -> dict[str, Cards]:
             game = registry.load_game(game_of(path))
         except registry.UnknownGame as problem:
             raise ComponentError(f"{path}: {problem}") from problem
-        taken = sum(one.path.name == path.name for one in found.values())
-        name = f"{path.name} ({taken + 1})" if taken else path.name
-        found[name] = Cards(path.absolute(), game.configure(components=path.absolute()))
+        found[_free_name(path, found)] = Cards(path.absolute(), game.configure(components=path.absolute()))
     return found
+
+
+def _free_name(path: Path, taken: Collection[str]) -> str:
+    """A name for a file that no other one has. JSON holds it, even if the file's own is not UTF-8."""
+    name = printable_name(path.name)
+    names = (f"{name} ({number})" if number > 1 else name for number in count(1))
+    return next(name for name in names if name not in taken)

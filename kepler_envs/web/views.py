@@ -147,7 +147,7 @@ def game_words(config: Configuration) -> dict[str, Any]:
     defaults = {option.name: option.default for option in config.game.option_list}
     options = {name: value for name, value in config.values.items() if value != defaults[name]}
     if config.components is not None:
-        options["components"] = config.components.name
+        options["components"] = printable_name(config.components.name)
     return {
         "game": config.game.name,
         "title": config.game.title,

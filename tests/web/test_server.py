@@ -742,6 +742,20 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     found = cards_of(paths)
     assert list(found) == ["mine.toml", "mine.toml (2)", "mine.toml (3)"]
     assert [one.path for one in found.values()] == paths
+    last = kittens_with(4, tmp_path / "mine.toml (2)")
+    assert [one.path for one in cards_of([*paths, last]).values()] == [*paths, last], "none hides another"
+
+
+def test_a_file_whose_name_is_no_text_can_be_played_with(tmp_path: Path) -> None:
+    mine = kittens_with(7, tmp_path / os.fsdecode(b"my\xff\n.toml"))
+    with house_in(tmp_path / "tables", components=[mine]) as house:
+        room = Room(house)
+        menu = {game["name"]: game["components"] for game in room.client.get(f"{room.host}/menu").json()["games"]}
+        (name,) = (one["name"] for one in menu[GAME])
+        assert name == "my??.toml"
+        table, tokens = room.table(components=name)
+        assert table.config.components == mine
+        assert room.view(tokens[0])["options"][-1] == "components = my??.toml"
 
 
 @pytest.mark.parametrize(
