@@ -4,13 +4,14 @@ nobody sees where they lie."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from kepler_envs import registry
 from kepler_envs.engine.components import game_of
-from kepler_envs.engine.game import ComponentError, Configuration
+from kepler_envs.engine.game import ComponentError, Configuration, Game, OptionError
 from kepler_envs.printable import printable_name
 from kepler_envs.web.views import bots_to_ask
 
@@ -21,7 +22,8 @@ class Cards:
 
     Attributes:
         path: the file, also for a server that is started again elsewhere.
-        config: a game with the default number of players. Its file may change later.
+        config: a game with a number of players that the file allows, the default one if it does. The file may change
+            later.
     """
 
     path: Path
@@ -46,6 +48,7 @@ def cards_of(paths: Iterable[Path]) -> dict[str, Cards]:
 
     Raises:
         ComponentError: a file cannot be read, is for a game that is not installed, or breaks a rule of its game.
+        OptionError: it allows no number of players.
     """
     found: dict[str, Cards] = {}
     for path in paths:
@@ -53,7 +56,7 @@ def cards_of(paths: Iterable[Path]) -> dict[str, Cards]:
             game = registry.load_game(game_of(path))
         except registry.UnknownGame as problem:
             raise ComponentError(f"{path}: {problem}") from problem
-        found[_free_name(path, found)] = Cards(path.absolute(), game.configure(components=path.absolute()))
+        found[_free_name(path, found)] = Cards(path.absolute(), _configured(game, path.absolute()))
     return found
 
 
@@ -62,3 +65,14 @@ def _free_name(path: Path, taken: Collection[str]) -> str:
     name = printable_name(path.name)
     names = (f"{name} ({number})" if number > 1 else name for number in count(1))
     return next(name for name in names if name not in taken)
+
+
+def _configured(game: Game, path: Path) -> Configuration:
+    """A game with these cards. A file need not allow the default number of players."""
+    try:
+        return game.configure(components=path)
+    except OptionError:
+        for players in range(game.min_players, game.max_players + 1):
+            with suppress(OptionError):
+                return game.configure(players, path)
+        raise

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import kepler_envs
-from kepler_envs import registry
+from kepler_envs import ComponentError, registry
 from kepler_envs.bots.published import find_published, published_path
 from kepler_envs.bots.search import MctsConfig, search
 from kepler_envs.cli import main
@@ -36,7 +36,7 @@ from kepler_envs.web.expectations import Expectations
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
 from kepler_envs.web.views import bots_to_ask
-from tests.component_file import kittens_with
+from tests.component_file import kittens_with, own_rows, write_rows
 from tests.effort import only_deep, slow
 from tests.waiting import LONGEST_WAIT, wait_until
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, serving, settle
@@ -756,6 +756,21 @@ def test_a_file_whose_name_is_no_text_can_be_played_with(tmp_path: Path) -> None
         table, tokens = room.table(components=name)
         assert table.config.components == mine
         assert room.view(tokens[0])["options"][-1] == "components = my??.toml"
+
+
+def test_a_file_need_not_allow_the_default_number_of_players(tmp_path: Path) -> None:
+    rows = own_rows(GAME)
+    rows["setup"] = [row for row in rows["setup"] if row["players"] == 2]
+    mine = write_rows(tmp_path / "mine.toml", rows)
+    with house_in(tmp_path / "tables", components=[mine]) as house:
+        assert Room(house).table(components="mine.toml")[0].config.num_players == 2
+        assert kepler_envs.load_game(GAME).default_players == 4
+        asked = {**form(GAME, ["person", *["greedy"] * 3]), "players": 4, "components": "mine.toml"}
+        answer = Room(house).client.post(f"/api/host/{house.host_token}/tables", json=asked)
+        assert answer.json()["error"].endswith("the component file has no setup row for 4 players; it has 2")
+        rows["setup"] = []
+    with pytest.raises(ComponentError):
+        cards_of([write_rows(mine, rows)])
 
 
 @pytest.mark.parametrize(
