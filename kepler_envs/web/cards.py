@@ -39,6 +39,14 @@ class Cards:
         """The bots that a page offers to play with these cards."""
         return [*bots_to_ask(self.game, self.config), "uniform"]
 
+    @property
+    def present_digest(self) -> str:
+        """The digest of the tables in the file as it is now, "" if it is no component file any more."""
+        try:
+            return _configured(self.config.game, self.path).components_digest
+        except (ComponentError, OptionError):
+            return ""
+
 
 NO_CARDS: Mapping[str, Cards] = {}
 

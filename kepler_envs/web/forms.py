@@ -64,9 +64,11 @@ def configuration(
     by_name = {option.name: option for option in found.option_list}
     path = None if name is None else _cards_named(name, found, cards).path
     try:
-        values = {name: _value(by_name.get(name), value) for name, value in options.items()}
+        values = {option: _value(by_name.get(option), value) for option, value in options.items()}
         return found.configure(players, path, **values)
-    except (OptionError, ComponentError, TypeError, ValueError) as problem:
+    except ComponentError as problem:
+        raise WebError(str(problem).replace(str(path), str(name))) from problem
+    except (OptionError, TypeError, ValueError) as problem:
         raise WebError(str(problem)) from problem
 
 
@@ -96,7 +98,7 @@ def with_cards_of_the_server(replay: Replay, cards: Mapping[str, Cards]) -> Repl
     if "components" not in replay.options:
         return replay
     for one in cards.values():
-        if (one.config.game.id, one.config.components_digest) == (replay.game, replay.components):
+        if one.config.game.id == replay.game and one.present_digest == replay.components:
             return dataclasses.replace(replay, options={**replay.options, "components": str(one.path)})
     raise WebError(
         "this game has a component file of its own: `kepler-envs serve --components FILE` knows it, or "

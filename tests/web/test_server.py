@@ -773,6 +773,22 @@ def test_a_file_need_not_allow_the_default_number_of_players(tmp_path: Path) -> 
         cards_of([write_rows(mine, rows)])
 
 
+def test_a_file_may_change_while_the_server_runs(tmp_path: Path) -> None:
+    mine = kittens_with(7, tmp_path / "mine.toml")
+    with house_in(tmp_path / "tables", components=[mine]) as house:
+        room = Room(house)
+        kittens_with(6, mine)
+        token = watched(room, ["greedy", "uniform"], components="mine.toml")
+        wait_for_the_end_of(room.house.film(token))
+        sent = {"name": "game.jsonl", "text": room.client.get(f"/api/film/{token}/replay").text}
+        assert json.loads(sent["text"].splitlines()[0])["components"] == house.film(token).config.components_digest
+        assert room.client.post(f"{room.host}/replays", json=sent).status_code == 200
+        mine.unlink()
+        assert room.client.post(f"{room.host}/replays", json=sent).status_code == 400
+        answer = room.client.post(f"{room.host}/tables", json=form(GAME, components="mine.toml"))
+        assert answer.json()["error"] == "mine.toml: cannot be read: No such file or directory", "not where it lay"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
