@@ -670,6 +670,19 @@ def test_a_table_with_cards_of_one_s_own(browser: Any, tmp_path: Path) -> None:
         assert house.table(number).config.components == mine
 
 
+def test_a_long_name_of_a_component_file_fits_a_phone(browser: Any, tmp_path: Path) -> None:
+    mine = kittens_with(7, tmp_path / f"kittens{'_with_more_wild_cards' * 8}.toml")
+    with (
+        house_in(tmp_path / "tables", components=[mine]) as house,
+        serving(house) as base,
+        page_of(browser, 360, 740) as page,
+    ):
+        page.goto(f"{base}/host/{house.host_token}")
+        page.locator("[name=game]").first.select_option("Kitten Adventurers")
+        page.locator("[name=components]").first.select_option(mine.name)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
     with page_of(browser) as page:
         page.goto(f"{base}/host/{house.host_token}")
