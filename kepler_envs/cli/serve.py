@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from kepler_envs.engine.replay import ReplayError, read_replay
 from kepler_envs.terminal import say
 
 if TYPE_CHECKING:
+    from kepler_envs.web.cards import Cards
     from kepler_envs.web.films import Film
 
 USUAL_PORT = 8042
@@ -58,7 +60,7 @@ class Serve:
         self._check()
         cards = cards_of(self.components)
         listening = self._listen()
-        films = self._films(console)
+        films = self._films(console, cards)
         house = House(self.folder or usual_folder(), self.pace, lambda words: say(console, words), cards)
 
         class Server(uvicorn.Server):
@@ -127,9 +129,10 @@ class Serve:
             "Share only the links of seats."
         )
 
-    def _films(self, console: Console) -> list[Film]:
+    def _films(self, console: Console, cards: Mapping[str, Cards]) -> list[Film]:
         """The games to show, as many as there should be memory for; UsageError if one of them does not verify."""
         from kepler_envs.web.films import Film
+        from kepler_envs.web.forms import with_known_cards
 
         films, found = [], self._replays()
         if len(found) > MOST_OPEN:
@@ -137,7 +140,7 @@ class Serve:
             say(console, f"Left out: {count:,} of {len(found):,} replays, from {first} on. Each takes memory.")
         with console.status("replays ..."):
             for path, label in found[:MOST_OPEN]:
-                replay = read_replay(path)
+                replay = with_known_cards(read_replay(path), cards)
                 try:
                     films.append(Film.of(replay, label))
                 except ReplayError as problem:

@@ -95,15 +95,22 @@ def with_cards_of_the_server(replay: Replay, cards: Mapping[str, Cards]) -> Repl
     Raises:
         WebError: there is none.
     """
-    if "components" not in replay.options:
-        return replay
-    for one in cards.values():
-        if one.config.game.id == replay.game and one.present_digest == replay.components:
-            return dataclasses.replace(replay, options={**replay.options, "components": str(one.path)})
-    raise WebError(
-        "this game has a component file of its own: `kepler-envs serve --components FILE` knows it, or "
-        "`kepler-envs serve REPLAY` opens it"
-    )
+    found = with_known_cards(replay, cards)
+    if found is replay and "components" in replay.options:
+        raise WebError(
+            "this game has a component file of its own: `kepler-envs serve --components FILE` knows it, or "
+            "`kepler-envs serve REPLAY` opens it"
+        )
+    return found
+
+
+def with_known_cards(replay: Replay, cards: Mapping[str, Cards]) -> Replay:
+    """A replay with the file that has its cards here, if the server was told of one; else the replay itself."""
+    if "components" in replay.options:
+        for one in cards.values():
+            if one.config.game.id == replay.game and one.present_digest == replay.components:
+                return dataclasses.replace(replay, options={**replay.options, "components": str(one.path)})
+    return replay
 
 
 def specs_of(seats: list[Any], config: Configuration, people: bool) -> list[str]:

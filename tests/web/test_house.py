@@ -3,6 +3,7 @@ must not be shown as they are."""
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import logging
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from kepler_envs.cli import main
+from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import Replay, record, write_replay
 from kepler_envs.engine.snapshot import Snapshot
@@ -26,6 +28,7 @@ from kepler_envs.web.players import Players
 from kepler_envs.web.store import Store
 from kepler_envs.web.tables import PERSON, Table
 from kepler_envs.web.views import shown_name
+from tests.component_file import kittens_with
 from tests.effort import slow
 from tests.waiting import LONGEST_WAIT, wait_until
 from tests.web.serving import client_of, house_in, settle
@@ -502,6 +505,22 @@ def test_replays_that_are_too_many_for_the_memory(
     said = capsys.readouterr().out
     assert shown_by(apps[0], said) == ["cup: b.jsonl", "cup: a.jsonl"]
     assert said.startswith(f"Left out: 1 of 3 replays, from {cup / 'replays' / 'c.jsonl'} on."), said
+
+
+def test_a_replay_is_shown_with_the_component_file_that_the_server_was_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], apps: list[Any]
+) -> None:
+    """Replays that are saved in the browser name the file without its folder."""
+    (tmp_path / "cards").mkdir()
+    mine = kittens_with(7, tmp_path / "cards" / "mine.toml")
+    replay, path = record(CONFIG.game.configure(2, mine), 5, []), tmp_path / "game.jsonl"
+    replay.options["components"] = "mine.toml"
+    write_replay(path, replay)
+    asked = Serve(open=(path,), port=0, folder=tmp_path / "tables")
+    with pytest.raises(UsageError, match="the component file was mine.toml: change to the folder it is in"):
+        asked.run(make_console())
+    assert dataclasses.replace(asked, components=(mine,)).run(make_console()) == 0
+    assert shown_by(apps[0], capsys.readouterr().out) == ["game.jsonl"]
 
 
 def test_a_server_that_cannot_begin_leaves_the_folder(
