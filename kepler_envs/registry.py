@@ -120,9 +120,9 @@ def register(game: Game) -> bool:
     """
     if not isinstance(game, Game):
         raise TypeError(f"{game!r} is not a Game")
-    if getattr(importlib.import_module(game.module), NAME_OF_GAME, None) is not game:
+    if not _is_exported(game):
         raise TypeError(
-            f"{game.id} must be {NAME_OF_GAME} of its module {game.module}, by which other processes find it"
+            f"{game.id} must be {NAME_OF_GAME} of its module {game.module!r}, by which other processes find it"
         )
     if game.name not in list_games():
         _registered[game.name] = game
@@ -131,6 +131,15 @@ def register(game: Game) -> bool:
     if known is not game:
         raise ValueError(f"there is another game {known.id}, of {known.module}")
     return False
+
+
+def _is_exported(game: Game) -> bool:
+    """Whether a game is what its module exports."""
+    try:
+        module = importlib.import_module(game.module)
+    except (ImportError, TypeError, ValueError):  # the last two: a text that names no module
+        return False
+    return getattr(module, NAME_OF_GAME, None) is game
 
 
 def _name_of(game_id: str) -> str:

@@ -138,7 +138,7 @@ def test_registering_by_hand(monkeypatch):
     """A game is found by its module, so it has to be what that module exports."""
     monkeypatch.setattr(registry, "_registered", {})
     twin = replace(KITTENS, name="twin", module=__name__)
-    with pytest.raises(TypeError, match=f"twin-v1 must be GAME of its module {__name__}"):
+    with pytest.raises(TypeError, match=f"twin-v1 must be GAME of its module '{__name__}'"):
         kepler_envs.register(twin)
     monkeypatch.setattr(sys.modules[__name__], "GAME", twin, raising=False)
     kepler_envs.register(twin)
@@ -150,3 +150,11 @@ def test_registering_by_hand(monkeypatch):
         kepler_envs.register(other)
     with pytest.raises(TypeError, match="is not a Game"):
         kepler_envs.register("kitten_adventurers")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("module", ["not_there", "", ".not_there"])
+def test_a_game_whose_module_is_not_found_is_not_registered(module, monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+    with pytest.raises(TypeError, match=f"twin-v1 must be GAME of its module '{module}', by which other processes"):
+        kepler_envs.register(replace(KITTENS, name="twin", module=module))
+    assert kepler_envs.list_games() == OWN
