@@ -86,7 +86,7 @@ def game_sizes(game: Game) -> list[FactRow]:
 
 
 def option_rows(game: Game) -> list[OptionRow]:
-    """The arguments of ``make`` besides the game's name, in its order."""
+    """What :meth:`Game.configure` takes: the number of players, the game's options in its order, the component file."""
     players = OptionRow(
         "num_players", str(game.default_players), f"an integer {span(game.min_players, game.max_players)}", "seats"
     )

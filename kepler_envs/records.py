@@ -38,7 +38,8 @@ class Line:
 
     @property
     def is_of_this_release(self) -> bool:
-        """Whether this version of kepler_envs measured it, up to the last number of the version."""
+        """Whether this version of kepler_envs measured it, or a later one. The last number of the version is passed
+        over."""
         return minor(self.release) >= minor(VERSION)
 
 

@@ -122,7 +122,8 @@ def test_a_line_that_is_enough_stays(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("release", "counts"), [("", False), ("0.9.7", False), ("1.3.9", False), ("1.4.0", True), ("1.4.7", True)]
+    ("release", "counts"),
+    [("", False), ("0.9.7", False), ("1.3.9", False), ("1.4.0", True), ("1.4.7", True), ("1.5.0", True)],
 )
 def test_lines_of_earlier_releases_do_not_count(monkeypatch, release, counts):
     """Only the last number of the version may be another one."""
