@@ -141,7 +141,7 @@ class ComponentFile:
             tables[row["name"]] = row["value"]
 
     def write_text(self, where: str, column: str, text: str, out: np.ndarray) -> None:
-        """Write a text into its bytes (uint8), with 0 behind it.
+        """Write a text into its bytes (uint8), with 0 in those that it leaves.
 
         It must not be empty or too long, and its words must be separated by single spaces.
         """
@@ -154,6 +154,7 @@ class ComponentFile:
             )
         if not text.isprintable():
             raise self.error(where, f"{column} is {text!r}; it must not have control characters")
+        out[len(encoded) :] = 0
         out[: len(encoded)] = np.frombuffer(encoded, np.uint8)
 
     def write_names(self, section: str, rows: Sequence[Mapping[str, Any]], column: str, out: np.ndarray) -> None:
@@ -178,7 +179,7 @@ def load_tables(
             They run in this order.
 
     Returns:
-        A record array of length one.
+        A record array of length one, read-only.
 
     Raises:
         ComponentError: the message names the file, the row and the rule that is broken.
@@ -188,6 +189,7 @@ def load_tables(
     for read in sections:
         read(file, tables[0])
     file.check_sections()
+    tables.flags.writeable = False  # all games with these cards share them
     return record_array(tables)
 
 

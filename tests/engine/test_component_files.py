@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kepler_envs
 from kepler_envs import ComponentError
-from kepler_envs.engine.components import ComponentFile, load_tables
+from kepler_envs.describe import component_file
+from kepler_envs.engine.components import ComponentFile, load_tables, text_of
 from tests.component_file import check_refused, own_text, write
 
 GAMES = ("kitten_adventurers", "kepler_run", "ad_astra", "race_to_kepler", "kepler_3042")
@@ -86,6 +88,23 @@ def test_a_section_that_nobody_reads_is_an_error(tmp_path: Path) -> None:
     path = file_of(tmp_path, known + row.format("seatz")).path
     with pytest.raises(ComponentError, match="mine.toml: seatz: there is no such section; there are seats$"):
         load_tables(path, "kepler_run", np.dtype([("id", "u1")]), read)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_tables_are_read_only_before_anybody_has_configured_the_game(name: str) -> None:
+    """All environments of a process share them."""
+    game = kepler_envs.load_game(name)
+    for path in (None, component_file(game)):
+        tables = game.load_components(path)
+        assert tables.shape == (1,) and not tables.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            tables[:] = np.zeros(1, game.tables)
+
+
+def test_a_text_is_followed_by_zeros(tmp_path: Path) -> None:
+    out = np.full(8, ord("x"), np.uint8)
+    file_of(tmp_path, "").write_text("seats row 1", "name", "ab", out)
+    assert text_of(out) == "ab" and out.tolist() == [*b"ab", 0, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("name", GAMES)
