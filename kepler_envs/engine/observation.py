@@ -19,6 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kepler_envs.engine.checks import is_integer
+
 NUMBER, COUNT, FLAG, LABEL, REFERENCE = "number", "count", "flag", "label", "reference"
 KINDS = (NUMBER, COUNT, FLAG, LABEL, REFERENCE)
 
@@ -111,12 +113,25 @@ def piece(
     low: int = 0,
     scale: float | None = None,
 ) -> Piece:
-    """Make a field. :func:`table` gives it its place. ``shape`` is that of one row."""
+    """Make a field. :func:`table` gives it its place.
+
+    Args:
+        name: its name within the table.
+        kind: see :class:`Piece`.
+        high: the largest value.
+        meaning: what it says, in words.
+        shape: that of one row, a length or several.
+        low: the smallest value.
+        scale: what networks divide by. None takes the larger bound.
+
+    Raises:
+        ValueError: there is no such kind, or ``low`` is above ``high``.
+    """
     if kind not in KINDS:
         raise ValueError(f"piece {name!r}: kind {kind!r} is not one of {', '.join(KINDS)}")
     if low > high:
         raise ValueError(f"piece {name!r}: low {low} is above high {high}")
-    full_shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    full_shape = (int(shape),) if is_integer(shape) else tuple(shape)  # type: ignore[arg-type]
     strides = tuple(int(np.prod(full_shape[axis + 1 :], dtype=int)) for axis in range(len(full_shape)))
     low, high = int(low), int(high)  # members of an enumeration may print as words
     return Piece(name, -1, full_shape, strides, low, high, kind, meaning, float(scale or max(abs(low), high) or 1))
@@ -169,24 +184,35 @@ class FixedTable:
 def fixed_table(name: str, fields: Sequence[Piece], values: np.ndarray) -> FixedTable:
     """Make a table that lies outside the vector.
 
-    Raises ValueError if ``values`` do not have the columns of ``fields``, or exceed their bounds.
+    Args:
+        name: its name.
+        fields: the fields of a row.
+        values: integers (rows, entries of a row). They are copied.
+
+    Raises:
+        ValueError: the values do not have the columns of the fields, or are not integers within their bounds, or two
+            fields have the same name.
     """
-    placed, offset = [], 0
+    values, width = np.asarray(values), sum(field.size for field in fields)
+    if values.ndim != 2 or values.shape[1] != width:
+        raise ValueError(f"table {name!r}: the fields have {width} entries, the values have shape {values.shape}")
+    placed: dict[str, Piece] = {}
+    offset = 0
     for field in fields:
         full = replace(field, name=f"{name}.{field.name}", offset=offset)
+        if full.name in placed:
+            raise ValueError(f"two pieces are named {full.name!r}")
         column = values[:, offset : offset + full.size]
         high = (
             np.iinfo(DTYPE).max if full.kind == REFERENCE else full.high
         )  # how many rows it may name is known to the layout
-        if column.shape[1] == full.size and not ((column >= full.low) & (column <= high)).all():
-            raise ValueError(f"table {name!r}: {field.name} is not everywhere in {full.low}..{full.high}")
-        placed.append(full)
+        if not ((column >= full.low) & (column <= high)).all() or (column % 1).any():
+            raise ValueError(f"table {name!r}: {field.name} is not everywhere an integer in {full.low}..{full.high}")
+        placed[full.name] = full
         offset += full.size
-    if values.shape[1:] != (offset,):
-        raise ValueError(f"table {name!r}: the fields have {offset} entries, the values {values.shape[1:]}")
     kept = values.astype(DTYPE)
     kept.flags.writeable = False
-    return FixedTable(name, tuple(placed), kept)
+    return FixedTable(name, tuple(placed.values()), kept)
 
 
 @dataclass(frozen=True)
@@ -214,14 +240,20 @@ class Layout:
         high: int16 (size,), the upper bound of each entry.
 
     Raises:
-        ValueError: two fields have the same name, bounds do not fit the vector's type, a derived block comes before
-            others or has other rows than the facts of its name, or a reference names a table that does not exist.
+        ValueError: two fields or two tables have the same name, bounds do not fit the vector's type, a derived block
+            comes before others or has other rows than the facts of its name, or a reference names a table that does not
+            exist.
     """
 
     def __init__(self, blocks: Sequence[Block], fixed: Sequence[FixedTable] = ()) -> None:
         self._blocks = tuple(blocks)
         self.dtype = DTYPE
         self.pieces: dict[str, Piece] = {}
+        in_vector = tuple(dict.fromkeys(block.name for block in blocks))  # facts and derived fields are one table
+        named = [*in_vector, *(one.name for one in fixed)]
+        for name in named:
+            if named.count(name) > 1:
+                raise ValueError(f"two tables are named {name!r}")
         self._rows: dict[str, int] = {one.name: one.rows for one in fixed}
         for block in blocks:
             if self._rows.setdefault(block.name, block.rows) != block.rows:
@@ -234,9 +266,9 @@ class Layout:
             offset = self._place(block, offset)
         self.size = offset
         self.low, self.high = self._bounds()
-        names = dict.fromkeys(block.name for block in blocks)
         self.tables = {
-            name: Table(name, self._rows[name], tuple(found for found in self if found.table == name)) for name in names
+            name: Table(name, self._rows[name], tuple(found for found in self if found.table == name))
+            for name in in_vector
         }
 
     def followed_by(self, block: Block) -> Layout:
@@ -328,7 +360,9 @@ class Layout:
         raise KeyError(f"no {'derived fields' if derived else 'facts'} of a table {name!r}")
 
     def check(self, observations: np.ndarray) -> None:
-        """Raise ValueError that names the first entry of observations (N, size) that is not within its bounds."""
+        """Raise ValueError unless observations are (N, size) and within the bounds. It names the first one outside."""
+        if np.ndim(observations) != 2 or observations.shape[1] != self.size:
+            raise ValueError(f"observations must be (N, {self.size}), not {np.shape(observations)}")
         outside = (observations < self.low) | (observations > self.high)
         if outside.any():
             row, entry = np.argwhere(outside)[0]

@@ -99,10 +99,38 @@ def test_fixed_tables_are_no_part_of_the_vector() -> None:
         ("places.zone", 0, 1),
         ("places.at", 1, 2),
     ]
-    with pytest.raises(ValueError, match="zone is not everywhere in 0..2"):
+    with pytest.raises(ValueError, match=r"zone is not everywhere an integer in 0\.\.2"):
         fixed_table("places", [piece("zone", LABEL, 2, "")], np.array([[3]]))
-    with pytest.raises(ValueError, match=r"the fields have 1 entries, the values \(2,\)"):
-        fixed_table("places", [piece("zone", LABEL, 2, "")], np.array([[1, 1]]))
+
+
+ZONE = piece("zone", LABEL, 2, "")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.array([[1, 1]]), r"table 'places': the fields have 1 entries, the values have shape \(1, 2\)"),
+        (np.array([1, 1]), r"the fields have 1 entries, the values have shape \(2,\)"),
+        ([[1, 1]], r"the fields have 1 entries, the values have shape \(1, 2\)"),
+        (np.array([[[1]]]), r"the fields have 1 entries, the values have shape \(1, 1, 1\)"),
+        (np.array([[1.0], [1.5]]), r"table 'places': zone is not everywhere an integer in 0\.\.2"),
+        (np.array([[np.nan]]), r"zone is not everywhere an integer in 0\.\.2"),
+    ],
+)
+def test_values_that_do_not_fit_the_fields(values, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        fixed_table("places", [ZONE], values)
+
+
+def test_names_of_fixed_tables_are_names_like_others() -> None:
+    """Whatever looks a table up by its name would find one of the two."""
+    one, longer = (fixed_table("places", [ZONE], np.zeros((rows, 1), int)) for rows in (1, 2))
+    with pytest.raises(ValueError, match="two tables are named 'places'"):
+        Layout([], [one, longer])
+    with pytest.raises(ValueError, match="two tables are named 'places'"):
+        Layout([table("places", 1, [piece("owner", COUNT, 3, "")])], [one])
+    with pytest.raises(ValueError, match=r"two pieces are named 'places\.zone'"):
+        fixed_table("places", [ZONE, ZONE], np.zeros((1, 2), int))
 
 
 def test_references_of_fixed_tables_are_bound_by_what_they_refer_to() -> None:
@@ -179,6 +207,19 @@ def test_what_is_outside_the_bounds_is_named(layout: Layout) -> None:
     seen[1, 10] = 10
     with pytest.raises(ValueError, match=r"observation 1: seats\.lanes\[1\]\[1\] is 10; allowed: 0\.\.9"):
         layout.check(seen)
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 2), (1, 1, 3)])
+def test_what_are_no_observations_is_not_checked(shape: tuple[int, ...]) -> None:
+    layout = Layout([table("game", 1, [piece("hand", COUNT, 7, "", shape=3)])])
+    with pytest.raises(ValueError, match=r"observations must be \(N, 3\), not \(" + ", ".join(map(str, shape))):
+        layout.check(np.full(shape, 9))
+
+
+def test_lengths_of_numpy_are_lengths_like_others() -> None:
+    """As they come out of component tables."""
+    of_three = piece("hand", COUNT, 7, "", shape=np.int64(3))
+    assert of_three.shape == (3,) and type(of_three.shape[0]) is int
 
 
 def test_members_of_an_enumeration_are_bounds_like_others() -> None:
