@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kepler_envs.engine.checks import check_integer
+from kepler_envs.engine.checks import check_integer, is_integer
 from kepler_envs.engine.observation import Layout
 
 NO_ROW = -1
@@ -44,10 +44,23 @@ def axes(*parts: tuple[str, str, int | Sequence[int]]) -> tuple[Axis, ...]:
 
     Args:
         parts: (name, table or "", rows). ``rows`` is a count, for rows from 0 on, or the rows themselves.
+
+    Raises:
+        ValueError: an axis has no rows.
     """
-    choices = [range(rows) if isinstance(rows, int) else rows for _, _, rows in parts]
+    choices = [_rows_of(name, rows) for name, _, rows in parts]
     columns = zip(*product(*choices), strict=True)
     return tuple(Axis(name, of, tuple(column)) for (name, of, _), column in zip(parts, columns, strict=True))
+
+
+def _rows_of(name: str, rows: Any) -> Sequence[int]:
+    if is_integer(rows) and rows >= 1:
+        return range(int(rows))
+    if not isinstance(rows, (Sequence, np.ndarray)) or not np.size(rows):
+        raise ValueError(
+            f"axis {name}: rows = {rows!r} is not allowed; allowed: an integer from 1 on, or the rows themselves"
+        )
+    return rows  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
@@ -94,7 +107,15 @@ class Pointers(NamedTuple):
 class ActionSet:
     """All blocks of a game. ``len()`` is the size of its Discrete space.
 
-    Texts are unique and lead back to their ids (``text``, ``id_of``). Blocks must be in order and without gaps.
+    Texts are unique and lead back to their ids (``text``, ``id_of``).
+
+    Args:
+        blocks: the blocks in order and without gaps.
+
+    Raises:
+        ValueError: a block does not begin where the one before it ends, its text has no place for its labels, or it
+            has not as many labels and rows as ids.
+        SameTexts: several ids have the same text; a ValueError.
     """
 
     def __init__(self, blocks: Sequence[Block]) -> None:
@@ -131,7 +152,7 @@ class ActionSet:
             raise KeyError(f"no action reads {text!r}") from None
 
     def block_of(self, action: int) -> Block:
-        """The block that an id belongs to."""
+        """The block that an id belongs to. Raises ValueError outside the space."""
         check_integer("action", action, 0, len(self) - 1)
         return next(block for block in self.blocks if action in block.ids)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from kepler_envs.engine.actions import ActionSet, Axis, Block, axes
@@ -37,6 +38,7 @@ def test_axes_run_through_all_combinations_the_last_the_fastest() -> None:
         Axis("ship", "ships", (0, 0, 0, 1, 1, 1)),
         Axis("place", "places", (3, -1, 0, 3, -1, 0)),
     )
+    assert axes(("ship", "ships", np.int64(2))) == (Axis("ship", "ships", (0, 1)),), "as it stands in a table"
     assert BLOCKS[3].argument == "ship and place" and BLOCKS[1].argument == ""
 
 
@@ -70,6 +72,12 @@ def test_ids_outside(action: int) -> None:
 def test_unknown_text() -> None:
     with pytest.raises(KeyError, match="no action reads 'take green'"):
         ActionSet(BLOCKS).id_of("take green")
+
+
+@pytest.mark.parametrize("rows", [0, -2, (), True, 2.0, None])
+def test_an_axis_has_rows(rows) -> None:
+    with pytest.raises(ValueError, match=r"axis ship: rows = .* is not allowed; allowed: an integer from 1 on, or the"):
+        axes(("ship", "ships", rows), ("way", "", 2))
 
 
 def test_mistakes() -> None:
