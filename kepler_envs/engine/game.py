@@ -115,7 +115,7 @@ class Option:
 
     def check(self, value: Any, game: str) -> Any:
         """Return ``value`` as Python's own type, or raise an :class:`OptionError`."""
-        plain = value.item() if isinstance(value, (np.integer, np.bool_)) else value
+        plain = value.item() if isinstance(value, np.generic) else value
         for choice in self.choices:
             if type(plain) is type(choice) and plain == choice:
                 return plain
