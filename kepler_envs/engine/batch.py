@@ -90,7 +90,7 @@ class Batch:
         final_score: int32 (N, P), its scores.
         final_length: int32 (N,), the number of its decisions.
         final_state: its last state.
-        episodes: int64 (N,), the number of games finished.
+        episodes: int64 (N,), the number of games finished since the last :meth:`reset`.
         seed: uint64 (N,), the seeds of the current games. ``make(...).reset(seed=int(batch.seed[g]))`` deals the
             game of row g.
         infos: a dict with ``final_return``, ``final_rank``, ``final_score``, ``final_length``, ``episodes``, ``seat``
@@ -202,7 +202,7 @@ class Batch:
     # ------------------------------------------------------------ games
 
     def reset(self, seed: int | np.integer | np.ndarray | None = None) -> None:
-        """Deal every row anew.
+        """Deal every row anew. The ``final_*`` arrays stay as they are until a game ends.
 
         Args:
             seed: an integer gives row g stream g of it. An integer array (N,) gives each row the seed of its game. With
@@ -216,7 +216,7 @@ class Batch:
         first = np.zeros(1, np.uint64)
         if seed is None:
             mode = NEXT_SEEDS
-        elif isinstance(seed, np.ndarray):
+        elif isinstance(seed, np.ndarray) and seed.ndim:
             if seed.shape != (self.num_envs,) or seed.dtype.kind not in "ui":
                 raise ValueError(
                     f"seed must be an integer array ({self.num_envs},), not one of {seed.dtype} {seed.shape}"
@@ -299,14 +299,14 @@ class Batch:
     def observe(self, seat: int | np.ndarray) -> np.ndarray:
         """What a seat sees now, as a new int16 array (N, D).
 
-        ``seat`` is one seat for all rows, or an integer array (N,).
+        ``seat`` is one seat for all rows, or an integer array (N,). Raises ValueError if the game has no such seat.
         """
         return self._observe(self.states, check_seats(seat, self.num_envs, self.num_players))
 
     def observe_final(self, seat: int | np.ndarray) -> np.ndarray:
         """What a seat sees in the last state of each row's last finished game, int16 (N, D).
 
-        Rows that have not finished a game yet are 0. ``seat`` is as in :meth:`observe`.
+        Rows that have not finished a game since the last :meth:`reset` are 0. ``seat`` is as in :meth:`observe`.
         """
         seats = check_seats(seat, self.num_envs, self.num_players)
         finished = self.episodes > 0
@@ -339,7 +339,7 @@ class Batch:
     def final_snapshot(self, row: int) -> Snapshot:
         """The last position of a row's last finished game.
 
-        Raises ValueError if there is no such row, or no finished game in it.
+        Raises ValueError if there is no such row, or if it has not finished a game since the last :meth:`reset`.
         """
         row = check_row(row, self.num_envs)
         if self.episodes[row] == 0:

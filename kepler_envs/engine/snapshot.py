@@ -44,8 +44,12 @@ def describe_illegal(config: Configuration, state: Any, action: Any, legal: list
 class Snapshot:
     """A position of a game. It does not change.
 
-    Attributes:
+    Args:
         config: the :class:`Configuration` it belongs to.
+        states: the state record, as an array of length one. It is not copied; :meth:`take` copies.
+
+    Attributes:
+        config: see above.
         state: the state record. Treat it as read-only.
     """
 
@@ -57,7 +61,15 @@ class Snapshot:
 
     @classmethod
     def take(cls, config: Configuration, states: np.ndarray, row: int = 0) -> Snapshot:
-        """Copy row ``row`` of an array of states. Raises ValueError if there is no such row."""
+        """Copy row ``row`` of an array (N,) of states.
+
+        Raises ValueError if there is no such row, and TypeError if ``config`` is no configuration, or ``states`` are
+        not of its game.
+        """
+        _check_config(config)
+        if not (isinstance(states, np.ndarray) and states.ndim == 1 and states.dtype == config.game.state):
+            got = f"one {states.shape} of others" if isinstance(states, np.ndarray) else type(states).__name__
+            raise TypeError(f"states must be an array (N,) of states of {config.game.id}, not {got}")
         row = check_row(row, len(states))
         return cls(config, states[row : row + 1]).clone()
 
@@ -67,7 +79,7 @@ class Snapshot:
 
         Raises ValueError if the seed is not an integer 0 .. 2**64 - 1, and TypeError if ``config`` is no configuration.
         """
-        check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
+        _check_config(config)
         states = config.game.new_states(1)
         deal(config, states, check_seed(seed), *empty_sets(config))
         return cls(config, states)
@@ -180,7 +192,10 @@ class Snapshot:
         return ranks, scores, returns
 
     def text(self, seat: int | None = None) -> str:
-        """The position as text for a terminal. ``seat`` sees only its own hidden cards; None sees everything."""
+        """The position as text for a terminal. ``seat`` sees only its own hidden cards; None sees everything.
+
+        Raises ValueError if the game has no such seat.
+        """
         return self.config.game.text(self.state, self.config, check_view(seat, self.config.num_players))
 
     def full_text(self, action: int) -> str:
@@ -200,8 +215,12 @@ class Snapshot:
         return self.config.game.public_text(self.state, self.config, action)
 
     def drawing(self, seat: int | None = None) -> Drawing:
-        """The position as a Drawing (``.svg()``, ``.rgb()``)."""
+        """The position as a Drawing (``.svg()``, ``.rgb()``), for ``seat`` as in :meth:`text`."""
         return self.config.game.draw(self.state, self.config, check_view(seat, self.config.num_players))
+
+
+def _check_config(config: Any) -> None:
+    check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
 
 
 def snapshot_of(state: Any, config: Configuration) -> Snapshot:

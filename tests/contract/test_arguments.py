@@ -149,6 +149,11 @@ def test_values_of_another_type(game: Game) -> None:
         record(env.config, 1, [21.5])  # type: ignore[list-item]
     with pytest.raises(TypeError, match=r"config must be a Configuration, not .*; load_game\("):
         Snapshot.deal(game.id, 3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"config must be a Configuration, not .*; load_game\("):
+        Snapshot.take(game, env.snapshot().states)  # type: ignore[arg-type]
+    for states in (None, [env.snapshot().state], env.snapshot().state, np.zeros(3), env.snapshot().states[None]):
+        with pytest.raises(TypeError, match=rf"states must be an array \(N,\) of states of {game.id}, not "):
+            Snapshot.take(env.config, states)  # type: ignore[arg-type]
     for make in (kepler_envs.KeplerEnv, partial(kepler_envs.Batch, num_envs=2)):
         with pytest.raises(TypeError, match=r"config must be a Configuration, not .*; load_game\("):
             make(game)  # without configure()
@@ -176,5 +181,7 @@ def test_seeds_that_are_none(game: Game) -> None:
                 ask(seed)
     with pytest.raises(ValueError, match=r"an integer 0\.\.2\*\*64 - 1, or None$"):
         env.reset(seed=-1)
+    one, other = kepler_envs.make_batch(game.id, 4, seed=np.array(7)), kepler_envs.make_batch(game.id, 4, seed=7)
+    assert one.seed.tolist() == other.seed.tolist(), "an array of no dimensions is an integer here, too"
     with pytest.raises(ValueError, match=r"an integer 0\.\.2\*\*64 - 1, an integer array \(4,\), or None$"):
         kepler_envs.make_batch(game.id, 4, seed=1).reset([1, 2, 3, 4])  # type: ignore[arg-type]

@@ -178,8 +178,10 @@ def test_reset(game: Game) -> None:
     batch = kepler_envs.make_batch(game.id, 6, seed=4)
     first = batch.states.tobytes()
     run(batch, 50)
+    ended = batch.final_length.copy(), batch.final_return.copy()
     batch.reset(4)
     assert batch.states.tobytes() == first and not batch.episodes.any() and not batch.reward.any()
+    assert all(map(np.array_equal, (batch.final_length, batch.final_return), ended)), "until a game ends"
     env = kepler_envs.make(game.id)
     env.reset(seed=int(batch.seed[2]))
     batch.reset()
