@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.actions import ActionSet
+from kepler_envs.engine.checks import is_integer
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.inputs import Join, ObservationInputs, TableInputs
 from kepler_envs.engine.observation import LABEL, Block, Layout, piece, table
@@ -46,7 +47,7 @@ class NetworkShape:
     """The outputs of the layers of a network, and the bot that it is over ("" if none).
 
     The layers are the first one, the further ones of policy and value, and the one that looks at single rows. Raises
-    ValueError if one has no outputs, but ``rows`` may be 0: see above.
+    ValueError if one has no outputs, but ``rows`` may be 0: see above. ``hidden`` may be given as a list.
     """
 
     width: int = 128
@@ -55,17 +56,17 @@ class NetworkShape:
     over: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.hidden, (tuple, list)):
+            raise ValueError(f"hidden is {self.hidden!r}; it must be a tuple, the outputs of each layer")
+        object.__setattr__(self, "hidden", tuple(self.hidden))
         for name, least, values in (("width", 1, [self.width]), ("hidden", 1, self.hidden), ("rows", 0, [self.rows])):
-            if not all(isinstance(one, int | np.integer) and one >= least for one in values):
+            if not all(is_integer(one) and one >= least for one in values):
                 raise ValueError(f"{name} is {getattr(self, name)!r}; outputs are whole numbers from {least} on")
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NetworkShape:
         """Make a shape from what ``dataclasses.asdict`` gave."""
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()
-        }
-        return cls(**values)
+        return cls(**saved)
 
     def inputs(self, config: Configuration) -> NetworkInputs:
         """Its inputs in games of ``config``."""

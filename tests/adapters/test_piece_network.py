@@ -74,9 +74,16 @@ def test_a_layer_has_outputs():
         ({"hidden": (8, 0)}, r"hidden is \(8, 0\); outputs are whole numbers from 1 on"),
         ({"rows": -1}, "rows is -1; outputs are whole numbers from 0 on"),
         ({"width": NetworkShape()}, "width is NetworkShape"),
+        ({"width": True}, "width is True; outputs are whole numbers from 1 on"),
+        ({"hidden": 128}, "hidden is 128; it must be a tuple, the outputs of each layer"),
+        ({"hidden": None}, "hidden is None; it must be a tuple"),
     ):
         with pytest.raises(ValueError, match=told):
             NetworkShape(**refused)
+
+
+def test_a_shape_with_a_list_is_that_with_a_tuple():
+    assert NetworkShape(hidden=[8, 4]) == NetworkShape(hidden=(8, 4)) and hash(NetworkShape(hidden=[8]))
 
 
 def test_gradients_are_those_of_small_changes():
