@@ -274,6 +274,8 @@ class Drawing:
         """A rectangle from its upper left corner; ``radius`` rounds the corners."""
         _positive("width", width)
         _positive("height", height)
+        if radius:
+            _positive("radius", radius)
         x, y = self._place(x, y)
         self._add(Rect(x, y, width, height, radius, *_style(fill, stroke, stroke_width)))
 
@@ -569,7 +571,7 @@ def _positive(name: str, value: float) -> float:
 
 
 def _colour(name: str, colour: str) -> str:
-    if not _COLOUR.fullmatch(colour):
+    if not (isinstance(colour, str) and _COLOUR.fullmatch(colour)):
         raise ValueError(f"{name} is {colour!r}; a colour must read '#rrggbb'")
     return colour
 

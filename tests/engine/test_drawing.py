@@ -175,7 +175,9 @@ def test_group_ends_when_its_body_fails():
     ("wrong", "message"),
     [
         (lambda d: d.rect(0, 0, 5, 5, fill="red"), "#rrggbb"),
+        (lambda d: d.rect(0, 0, 5, 5, radius=-1, fill=RED), "radius is -1"),
         (lambda d: d.circle(0, 0, -1, fill=RED), "radius is -1"),
+        (lambda d: d.line([(0, 0), (1, 1)], stroke=None), "stroke is None; a colour must read '#rrggbb'"),
         (lambda d: d.circle(0, 0, 1, stroke=RED, stroke_width=0), "stroke_width is 0"),
         (lambda d: d.line([(0, 0)], stroke=RED), "at least 2"),
         (lambda d: d.polygon([(0, 0), (1, 1)], fill=RED), "at least 3"),
