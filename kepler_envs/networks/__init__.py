@@ -32,8 +32,10 @@ class PositionNetwork(Protocol):
         seats that do not play mean nothing.
 
         Args:
-            observations: int16 (N, D). Over a bot, they are those of :func:`with_choices`.
-            masks: int8 (N, A).
+            observations: int16 (N, D), each entry 0 or within the bounds of the layout, which is not checked: labels
+                and references are places in memory. :meth:`~kepler_envs.engine.observation.Layout.check` looks at
+                arrays from elsewhere. Over a bot, they are those of :func:`with_choices`.
+            masks: int8 (N, A), not 0 for what is legal.
 
         Raises:
             ValueError: an array has another shape or dtype, or there is no such choice.
@@ -49,6 +51,12 @@ def check_array(name: str, array: np.ndarray, words: str, dtypes: Sequence[Any],
     """Raise ValueError unless an array has one of these dtypes, and this shape."""
     if array.dtype not in dtypes or array.shape != shape:
         raise ValueError(f"{name} must be {words} {shape}, not {array.dtype} {array.shape}")
+
+
+def as_kernels_take(array: np.ndarray, dtype: Any = None) -> np.ndarray:
+    """The array, or a copy of it if it has another dtype, does not lie in one piece or is read-only."""
+    given = np.ascontiguousarray(array, dtype)
+    return given if given.flags.carray else given.copy()
 
 
 class CompiledNetwork:
@@ -70,6 +78,7 @@ class CompiledNetwork:
 
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         self._check(observations, masks)
+        observations, masks = as_kernels_take(observations), as_kernels_take(masks)
         priors = np.empty((len(observations), self._actions), FLOAT)
         values = np.empty((len(observations), self._seats), FLOAT)
         # each call has its own workspace, as threads may share a network

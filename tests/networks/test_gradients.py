@@ -214,6 +214,26 @@ def test_several_actions_share_a_position(shape):
             np.testing.assert_allclose(got.grad, right.grad, rtol=1e-3, atol=1e-3 * most + 1e-5, err_msg=name)
 
 
+def test_arrays_may_be_read_only_and_lie_as_they_like():
+    """As those of a file that is mapped into memory, or every other position of some."""
+    inputs = made_up_inputs(SHAPES["usual"])
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 40)
+    learner, dice, right = CompiledLearner(network_of(inputs)), np.random.default_rng(5), []
+    asked = [observations, masks, chosen_actions(masks)]
+    before, advantages = (dice.normal(size=40).astype(np.float32) for _ in range(2))
+    goal = Goal(dice.normal(size=(40, inputs.seats)).astype(np.float32), 0.7, 0.05, before, advantages, 0.2)
+    shares = np.ones((40, 1), np.float32)
+    for given in (asked, [np.asfortranarray(one) for one in asked], asked):
+        if right:
+            for array in (*given, goal.returns, before, advantages, shares):
+                array.flags.writeable = False
+        several = [*given[:2], given[2][:, None]]
+        found = [*learner.judge(*given), *learner.judge(*several, shares), *learner.learn(*given, goal)]
+        right = right or [th.as_tensor(one).detach().clone() for one in found]
+        for one, other in zip(found, right, strict=True):
+            np.testing.assert_array_equal(th.as_tensor(one).detach(), other)
+
+
 def goal_of(kind: str, inputs: NetworkInputs, told: np.ndarray, dice: np.random.Generator) -> Goal:
     """Of 40 positions. PPO's ratios are from 0.4 to 2.5, so that some are clipped on each side."""
     returns = dice.normal(size=(40, inputs.seats)).astype(np.float32)

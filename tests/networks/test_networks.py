@@ -232,6 +232,19 @@ def test_what_is_no_position_is_refused():
             network(seen, legal)
 
 
+def test_arrays_may_lie_in_memory_as_they_like():
+    """Every other row, columns one after the other, a file that is only read."""
+    inputs = made_up_inputs(SHAPES["over a bot"])
+    network = position_network(inputs, random_weights(inputs))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 6)
+    answer = network(observations, masks)
+    for arrays in (observations, masks):
+        arrays.flags.writeable = False
+    assert_same(network(observations, masks), answer)
+    assert_same(network(observations[::2], masks[::2]), [one[::2] for one in answer])
+    assert_same(network(np.asfortranarray(observations), np.asfortranarray(masks)), answer)
+
+
 def test_draws_follow_the_probabilities():
     """4,000 draws at one position: each action as often as its probability says, within five standard errors."""
     config = kepler_envs.load_game("kitten_adventurers").configure()

@@ -19,7 +19,7 @@ import torch as th
 from kepler_envs.adapters.pytorch.goal import Goal, check_norm
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.adapters.pytorch.threads import torch_threads
-from kepler_envs.networks import CompiledNetwork, check_array
+from kepler_envs.networks import CompiledNetwork, as_kernels_take, check_array
 from kepler_envs.networks.arrangement import Arrangement
 from kepler_envs.networks.gradients import Judged, back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
@@ -101,11 +101,11 @@ class CompiledLearner:
         self._check_goal(goal, len(observations))
         count, nothing = len(observations), np.zeros(0, FLOAT)
         entropy_rate, value_rate = goal.rates
-        known = (nothing if one is None else np.ascontiguousarray(one, FLOAT) for one in (goal.before, goal.advantages))
+        known = (nothing if one is None else as_kernels_take(one, FLOAT) for one in (goal.before, goal.advantages))
         rates = np.array([goal.clip_range, goal.policy_rate(shares), entropy_rate, value_rate], FLOAT)
         judged = Judged(*self._room_for_judged(count))
         gradient = self._gradient(
-            self._flat(), asked, (*known, np.ascontiguousarray(goal.returns, FLOAT)), rates, judged,
+            self._flat(), asked, (*known, as_kernels_take(goal.returns, FLOAT)), rates, judged,
             self._room_for_judged(count),
         )  # fmt: skip
         for name, part in self._layout.parts(gradient).items():
@@ -165,10 +165,10 @@ class CompiledLearner:
         if actions.size and (actions.min() < 0 or actions.max() > most):
             raise ValueError(f"actions must be 0..{most}, not {actions.min()}..{actions.max()}")
         asked = (
-            np.ascontiguousarray(observations),
-            np.ascontiguousarray(masks).view(np.int8),
-            np.ascontiguousarray(actions, np.int64).reshape(count, -1),
-            np.ones((count, 1), FLOAT) if shares is None else np.ascontiguousarray(shares, FLOAT),
+            as_kernels_take(observations),
+            as_kernels_take(masks).view(np.int8),
+            as_kernels_take(actions, np.int64).reshape(count, -1),
+            np.ones((count, 1), FLOAT) if shares is None else as_kernels_take(shares, FLOAT),
         )
         _check_legal(*asked[1:])
         return asked
