@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 import kepler_envs
 from kepler_envs.cli import main
 from kepler_envs.engine.replay import ReplayError, configuration_of, read_replay, record, verify, write_replay
+from kepler_envs.registry import BrokenGame
 from tests.component_file import changed, own_text
 
 GAME = "kitten_adventurers"
@@ -237,6 +239,45 @@ def test_another_configuration_is_named(path, players, options, words):
         verify(replay, config)
     with pytest.raises(ReplayError, match="has game 'kitten_adventurers-v1', the configuration 'kepler_run-v1'"):
         verify(replay, kepler_envs.load_game("kepler_run").configure(2))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"seed": -1}, "seed = -1 is not allowed; allowed: an integer 0"),
+        ({"seed": "x"}, "seed = 'x' is not allowed; allowed: an integer 0"),
+        ({"seats": [0]}, r"the replay has \d+ actions, 1 seat and \d+ texts"),
+        ({"texts": []}, r"the replay has \d+ actions, \d+ seats and 0 texts"),
+    ],
+)
+def test_a_replay_put_together_by_hand_may_be_wrong(path, changes, words):
+    right = read_replay(path)
+    with pytest.raises(ReplayError, match=words):
+        verify(replace(right, **changes), kepler_envs.load_game(GAME).configure(**right.options))
+
+
+def test_what_is_not_of_one_length_is_not_written(path, content):
+    with pytest.raises(ReplayError, match=r"the replay has \d+ actions, 1 seat and \d+ texts"):
+        write_replay(path, replace(read_replay(path), seats=[0]))
+    assert path.read_bytes() == content
+
+
+def test_a_cut_behind_the_end_drops_nothing(path):
+    replay, whole = read_replay(path), read_replay(path)
+    replay.cut(len(replay.actions))
+    assert replay == whole
+    replay.cut(len(replay.actions) - 1)
+    assert replay.final is None and replay.texts == whole.texts[:-1]
+
+
+def test_a_game_that_cannot_be_loaded_any_more(path):
+    """Whoever reads many replays passes over this one as over any other that cannot be read."""
+
+    def find(name: str) -> kepler_envs.Game:
+        raise BrokenGame(f"{name} of broken 1.0 cannot be loaded: ModuleNotFoundError: No module named 'gone'")
+
+    with pytest.raises(ReplayError, match="game cannot be set up: .*-v1 of broken 1.0 cannot be loaded: ModuleNot"):
+        configuration_of(read_replay(path), find)
 
 
 def test_cards_that_are_gone_are_asked_for(path):

@@ -21,6 +21,7 @@ from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.files import write_atomically
+from kepler_envs.printable import counted
 
 FORMAT = "kepler-replay-1"
 MOST_DIGITS = 20
@@ -77,12 +78,17 @@ class Replay:
         return after
 
     def cut(self, length: int) -> None:
-        """Drop the decisions from number ``length`` on."""
+        """Keep the first ``length`` decisions and drop all others."""
+        if length < len(self.actions):
+            self.final = None
         del self.seats[length:], self.actions[length:], self.texts[length:]
-        self.final = None
 
     def positions(self, config: Configuration) -> Iterator[Snapshot]:
-        """Yield the position before each decision, then the last one."""
+        """Yield the position before each decision, then the last one.
+
+        Raises :class:`IllegalAction` at a decision that does not fit the game, and ValueError if the seed is not
+        allowed.
+        """
         position = Snapshot.deal(config, self.seed)
         yield position
         for action in self.actions:
@@ -129,6 +135,15 @@ def _check_replay(replay: Any) -> None:
     check_type("replay", replay, Replay, "read_replay(PATH) reads one")
 
 
+def _check_lengths(replay: Replay) -> None:
+    """Raise ReplayError unless each decision has an action, a seat and a text."""
+    actions, seats, texts = len(replay.actions), len(replay.seats), len(replay.texts)
+    if not actions == seats == texts:
+        raise ReplayError(
+            f"the replay has {counted(actions, 'action')}, {counted(seats, 'seat')} and {counted(texts, 'text')}"
+        )
+
+
 def closing(position: Snapshot, length: int) -> dict[str, Any]:
     """The last line of a finished game."""
     ranks, _, returns = position.results()
@@ -140,9 +155,11 @@ def write_replay(path: str | Path, replay: Replay) -> None:
 
     Raises:
         TypeError: it is no replay.
+        ReplayError: it has not as many seats and texts as actions.
         OSError: the file cannot be written.
     """
     _check_replay(replay)
+    _check_lengths(replay)
     header = {
         "format": FORMAT, "game": replay.game, "options": replay.options, "seed": replay.seed,
         "components": replay.components, "agents": replay.agents,
@@ -237,14 +254,14 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
         find_game: the function that finds a game by its id: ``kepler_envs.load_game``.
 
     Raises:
-        ReplayError: its game or its component data differ from those installed.
+        ReplayError: its game or its component data differ from those installed, or its game cannot be loaded.
         TypeError: it is no replay.
     """
     _check_replay(replay)
     try:
         check_seed(replay.seed)
         config = find_game(replay.game).configure(**replay.options)
-    except (KeyError, ValueError, TypeError, OverflowError, RecursionError, OSError) as problem:
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError, OSError, ImportError) as problem:
         raise ReplayError(f"the replay's game cannot be set up: {problem}{_where_cards_are(replay)}") from problem
     if len(replay.agents) != config.num_players:
         raise ReplayError(f"{len(replay.agents)} names of agents for {config.num_players} seats")
@@ -277,14 +294,18 @@ def verify(replay: Replay, config: Configuration) -> Snapshot:
     """Replay a game and return the last position.
 
     Raises:
-        ReplayError: it was played in another configuration, a decision has another seat or text, or is not legal, or
-            the closing line differs.
+        ReplayError: it was played in another configuration, its seed is not allowed, a decision has another seat or
+            text, or is not legal, or the closing line differs.
         TypeError: it is no replay, or no configuration.
     """
     _check_replay(replay)
     _check_config(config)
     _check_is_of(replay, config)
-    position = Snapshot.deal(config, replay.seed)
+    _check_lengths(replay)
+    try:
+        position = Snapshot.deal(config, replay.seed)
+    except ValueError as problem:
+        raise ReplayError(f"the replay's game cannot be dealt: {problem}") from problem
     for number, (action, seat, text) in enumerate(zip(replay.actions, replay.seats, replay.texts, strict=True), 1):
         if position.over:
             raise ReplayError(f"decision {number}: the game is already over")
