@@ -400,6 +400,8 @@ class KeplerEnv(AECEnv):
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """(observation, reward since its last decision, terminated, truncated, info) of ``agent_selection``.
 
+        The observation is None if ``observe`` is False.
+
         Raises RuntimeError before the first ``reset``, or when all agents are gone.
         """
         agent = self._mover
@@ -415,7 +417,10 @@ class KeplerEnv(AECEnv):
             raise NoGameError from None  # the last agent is gone
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
-        """Yield the agent to step until all are done. Raises RuntimeError before the first ``reset``."""
+        """Yield the agent to step until all are done, at most ``max_iter`` times.
+
+        Raises RuntimeError before the first ``reset``.
+        """
         if self._seed is None:
             raise NoGameError
         return self._agents_in_turn(max_iter)
@@ -426,12 +431,18 @@ class KeplerEnv(AECEnv):
             yield self._mover
 
     def state(self) -> np.ndarray:
-        """The observations of all seats, one after the other, int16 (P * D,). A centralised critic may use it."""
+        """The observations of all seats, one after the other, int16 (P * D,). A centralised critic may use it.
+
+        Raises RuntimeError before the first ``reset``.
+        """
         snapshot = self.snapshot()
         return np.concatenate([snapshot.observe(seat) for seat in range(self.config.num_players)])
 
     def legal_actions(self) -> list[int]:
-        """The ids that ``agent_selection`` may choose from. The list is empty once the game is over."""
+        """The ids that ``agent_selection`` may choose from. The list is empty once the game is over.
+
+        Raises RuntimeError before the first ``reset``.
+        """
         if self._seed is None:
             raise NoGameError
         return [int(action) for action in np.flatnonzero(self._mask)]
@@ -512,7 +523,10 @@ class KeplerEnv(AECEnv):
     def render(self) -> str | np.ndarray | None:
         """Draw the position in the render mode.
 
-        ``human`` returns None: it draws in a window, or prints to the terminal where there is no display.
+        ``human`` returns None: it draws in a window, or prints to the terminal where there is no display. Without a
+        render mode nothing is drawn, with a warning.
+
+        Raises RuntimeError before the first ``reset``, and ImportError if pixels are asked for and pillow is missing.
         """
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")

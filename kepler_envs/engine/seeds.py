@@ -56,7 +56,7 @@ def stream_seed(seed: int, stream: int) -> int:
 
 
 def opponent_seeds(game_seeds: np.ndarray) -> np.ndarray:
-    """Seeds for the opponents' own generators, uint64.
+    """Seeds for the opponents' own generators, uint64 as those of the games that are given.
 
     They differ from those of the games, so that cards and choices are independent.
     """
