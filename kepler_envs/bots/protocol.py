@@ -61,11 +61,20 @@ class TrustedDecisions:
 
     Compiled policies read their own seat's facts from ``batch.states``. A search resamples the states first. No bot
     here reads more. Bots from files (``python:FILE.py:NAME``) get :class:`Decisions`.
+
+    Raises:
+        ValueError: ``rows`` is no array of integers (M,), or the batch has no such row.
     """
 
     batch: Batch
     rows: np.ndarray
     """(M,) int64: The row numbers of the batch, ascending."""
+
+    def __post_init__(self) -> None:
+        rows, most = self.rows, self.batch.num_envs - 1
+        is_array = isinstance(rows, np.ndarray) and rows.ndim == 1 and rows.dtype.kind in "iu"
+        if not is_array or (rows.size and not 0 <= rows.min() <= rows.max() <= most):  # compiled bots read any memory
+            raise ValueError(f"rows must be an integer array (M,) of rows 0..{most}, not {rows!r}")
 
     def __len__(self) -> int:
         return len(self.rows)

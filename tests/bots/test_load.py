@@ -177,6 +177,13 @@ def test_rows_must_be_started():
         agent.act(TrustedDecisions(kepler_envs.Batch(CONFIG, 4, 1), np.arange(4)))
 
 
+@pytest.mark.parametrize("rows", [np.array([4]), np.array([-1]), np.array([0.0]), np.array([[0]]), [0]])
+def test_decisions_are_of_rows_that_the_batch_has(rows):
+    """Compiled bots would read whatever lies in memory beside the batch."""
+    with pytest.raises(ValueError, match=r"^rows must be an integer array \(M,\) of rows 0..3, not "):
+        TrustedDecisions(Batch(CONFIG, 4, 1), rows)
+
+
 def first_actions(order: list[int], seeds: list[int]) -> dict[int, list[int]]:
     """The first five uniform decisions of games with some seeds, keyed by seed, asked for in a given order of rows."""
     batch = kepler_envs.Batch(CONFIG, len(seeds), 1)
