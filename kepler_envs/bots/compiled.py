@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kepler_envs.bots.protocol import BotError, TrustedDecisions, check_decisions
+from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel
 from kepler_envs.engine.rng import GENERATOR
@@ -12,9 +13,20 @@ from kepler_envs.engine.seeds import mix_all
 
 
 class CompiledBot:
-    """A bot that asks a compiled policy for every decision. Each row of the batch has a generator of its own."""
+    """A bot that asks a compiled policy for every decision. Each row of the batch has a generator of its own.
+
+    Args:
+        policy: the policy.
+        config: the games to play. Options and the number of players may differ when it plays.
+
+    Raises:
+        BotError: the policy plays another game.
+        TypeError: it is no policy, or ``config`` is no configuration.
+    """
 
     def __init__(self, policy: CompiledPolicy, config: Configuration) -> None:
+        check_type("policy", policy, CompiledPolicy, "bots.load makes bots of specs")
+        check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
         if policy.game is not config.game:
             raise BotError(f"policy {policy.name} plays {policy.game.id}, not {config.game.id}")
         self.name = policy.name

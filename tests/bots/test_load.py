@@ -103,6 +103,13 @@ def test_specs_and_games_of_another_type_are_refused():
         bots.fingerprint(None)
 
 
+def test_a_compiled_bot_is_made_of_a_policy_and_a_configuration():
+    with pytest.raises(TypeError, match="^policy must be a CompiledPolicy, not 'uniform'"):
+        CompiledBot("uniform", CONFIG)
+    with pytest.raises(TypeError, match=r"^config must be a Configuration, not .*; load_game\("):
+        CompiledBot(greedy_policy(CONFIG.game), CONFIG.game)
+
+
 def test_what_is_no_bot_is_refused():
     """A spec, which has to be loaded, or a class in place of what it makes."""
     for wrong in ("greedy", None, CompiledBot):
