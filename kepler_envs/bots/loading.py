@@ -11,8 +11,11 @@ from pathlib import Path
 from kepler_envs.bots.from_file import BotFromFile, split
 from kepler_envs.bots.protocol import Bot, BotError, UnknownBotError
 from kepler_envs.bots.published import BEST, best_names, find_published, published_files, published_names
-from kepler_envs.engine.checks import check_type
+from kepler_envs.engine.checks import check_type, is_integer
 from kepler_envs.engine.game import Configuration
+
+MOST_MEMORY = 2**63 - 1
+"""The most bytes that a system takes as a limit."""
 
 UNIFORM = "uniform"
 """The bot that every game and every installation has."""
@@ -44,11 +47,14 @@ def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
             limited.
 
     Raises:
-        BotError: the kind or name is unknown, an argument is missing or not wanted, or the bot cannot play this game.
+        BotError: the kind or name is unknown, an argument is missing or not wanted, the bot cannot play this game, or
+            ``memory`` is no such number.
         TypeError: ``spec`` is no text, or ``config`` no configuration.
     """
     check_type("spec", spec, str)
     check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
+    if memory is not None and not (is_integer(memory) and 1 <= memory <= MOST_MEMORY):
+        raise BotError(f"memory = {memory!r} is not allowed; allowed: None, or bytes as an integer 1..2**63 - 1")
     name, colon, argument = spec.partition(":")
     kind = KINDS.get(name)
     if kind is None:

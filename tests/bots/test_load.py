@@ -110,6 +110,13 @@ def test_a_compiled_bot_is_made_of_a_policy_and_a_configuration():
         CompiledBot(greedy_policy(CONFIG.game), CONFIG.game)
 
 
+@pytest.mark.parametrize("memory", ["1GB", 1.5e9, 0, -1, True, 2**63])
+def test_memory_that_is_no_number_of_bytes_is_refused(memory):
+    """Before a process is started, which would call it a mistake of the bot's."""
+    with pytest.raises(BotError, match=r"^memory = .* is not allowed; allowed: None, or bytes as an integer 1\.\."):
+        bots.load("uniform", CONFIG, memory=memory)
+
+
 def test_what_is_no_bot_is_refused():
     """A spec, which has to be loaded, or a class in place of what it makes."""
     for wrong in ("greedy", None, CompiledBot):
