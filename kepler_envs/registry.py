@@ -53,7 +53,7 @@ class BrokenGame(ImportError):
 
 def list_games() -> tuple[str, ...]:
     """List the names of all games: this package's, then those of installed packages, then those registered by hand."""
-    return tuple(map(_name_of, list_ids()))
+    return tuple(map(name_of, list_ids()))
 
 
 def list_ids() -> tuple[str, ...]:
@@ -142,14 +142,14 @@ def _is_exported(game: Game) -> bool:
     return getattr(module, NAME_OF_GAME, None) is game
 
 
-def _name_of(game_id: str) -> str:
-    """``kitten_adventurers`` of ``kitten_adventurers-v1``."""
-    return game_id.partition("-v")[0]
+def name_of(game_id: str) -> str:
+    """``kitten_adventurers`` of ``kitten_adventurers-v1``, ``kepler/kitten_adventurers-v1`` or that name itself."""
+    return game_id.removeprefix(NAMESPACE).partition("-v")[0]
 
 
 def _load_listed(name: str) -> Game | None:
     for game_id, load in _loaders().items():
-        if _name_of(game_id) == name:
+        if name_of(game_id) == name:
             return load()
     return None
 
@@ -161,11 +161,11 @@ def _loaders() -> dict[str, Callable[[], Game]]:
     Of two games with the same name the first one counts, with a warning. This package's own come first.
     """
     loaders: dict[str, Callable[[], Game]] = {
-        game_id: partial(game_of, f"kepler_envs.games.{_name_of(game_id)}") for game_id in OWN_IDS
+        game_id: partial(game_of, f"kepler_envs.games.{name_of(game_id)}") for game_id in OWN_IDS
     }
-    names = set(map(_name_of, OWN_IDS))
+    names = set(map(name_of, OWN_IDS))
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-        name = _name_of(point.name)
+        name = name_of(point.name)
         if name in names:
             warnings.warn(f"{point.value} is not used: there is another game {name}", stacklevel=2)
             continue

@@ -92,4 +92,4 @@ def version_of(bot: str, game: str) -> str:
 
     Results against different versions of a bot are not compared.
     """
-    return fingerprint(bot, game.partition("-v")[0])
+    return fingerprint(bot, game)

@@ -13,6 +13,7 @@ from kepler_envs.bots.protocol import Bot, BotError, UnknownBotError
 from kepler_envs.bots.published import BEST, best_names, find_published, published_files, published_names
 from kepler_envs.engine.checks import check_type, is_integer
 from kepler_envs.engine.game import Configuration
+from kepler_envs.registry import name_of
 
 MOST_MEMORY = 2**63 - 1
 """The most bytes that a system takes as a limit."""
@@ -86,18 +87,28 @@ def places_of_paths(spec: str) -> list[tuple[int, int]]:
 
 
 def fingerprint(spec: str, game: str = "") -> str:
-    """A text that tells versions of a bot apart. Raises TypeError if ``spec`` is no text.
+    """A text that tells versions of a bot apart.
 
     It is SHA-256 (16 hex digits) of the files behind its spec, or a version such as ``greedy-2`` for rules of thumb. It
-    is empty for bots that never change, such as ``uniform``. Of a folder, the checkpoint that plays counts. Of a bot
-    from a file that file counts, but not what it imports or reads.
+    is empty for bots that never change, such as ``uniform``, and where nothing is behind a spec: :func:`load` says what
+    is wrong. Of a folder, the checkpoint that plays counts. Of a bot from a file that file counts, but not what it
+    imports or reads.
 
     For a network over greedy, greedy's version follows its own. A search has the version of the policy that plays out
     its games, or of its network, or both with "+" between them if it needs both. A published name without a game means
     the network of ``game``. If no game is given either, it means the networks of that name in all games, and rules of
     thumb have no version.
+
+    Args:
+        spec: the spec, as :func:`load` takes it.
+        game: the name or the id of the game. "" means none.
+
+    Raises:
+        TypeError: one of them is no text.
     """
     check_type("spec", spec, str)
+    check_type("game", game, str)
+    game = name_of(game)
     name, _, argument = spec.partition(":")
     if name == "greedy":
         return _greedy_version(game)
@@ -146,7 +157,10 @@ def _greedy_version(game: str) -> str:
 def _search_fingerprint(argument: str, game: str) -> str:
     from kepler_envs.bots.search.config import MctsConfig
 
-    asked = MctsConfig.parse(argument)
+    try:
+        asked = MctsConfig.parse(argument)
+    except BotError:  # there are no such settings: loading it will say so
+        return ""
     asks_policy = not asked.network or asked.opponents == "policy" or asked.mix > 0
     parts = (
         fingerprint(asked.network, game) if asked.network else "",

@@ -101,6 +101,8 @@ def test_specs_and_games_of_another_type_are_refused():
         bots.load("uniform", "kitten_adventurers")
     with pytest.raises(TypeError, match="spec must be text, not None"):
         bots.fingerprint(None)
+    with pytest.raises(TypeError, match="^game must be text, not <Game"):
+        bots.fingerprint("greedy", CONFIG.game)
 
 
 def test_a_compiled_bot_is_made_of_a_policy_and_a_configuration():
@@ -172,6 +174,17 @@ def test_fingerprints_name_the_version_of_rules_of_thumb(tmp_path, monkeypatch):
     assert bots.fingerprint(f"mcts:5,network=net:{tmp_path},mix=0.5,playout=uniform", "kepler_3042") == net
     monkeypatch.setattr("kepler_envs.bots.greedy.kepler_3042.VERSION", 3)
     assert bots.fingerprint("greedy", "kepler_3042") == bots.fingerprint("mcts:5", "kepler_3042") == "greedy-3"
+
+
+@pytest.mark.parametrize("spec", ["greedy", "bc-v1", "mcts:5"])
+def test_fingerprints_take_a_game_by_its_name_or_its_id(spec):
+    versions = {bots.fingerprint(spec, before + CONFIG.game.id) for before in ("", "kepler/")}
+    assert versions == {bots.fingerprint(spec, "kitten_adventurers")} != {""}
+
+
+@pytest.mark.parametrize("spec", ["mcts", "mcts:soon", "mcts:5,gone=1", "net:nowhere", "gone"])
+def test_specs_of_no_bot_have_no_fingerprint(spec):
+    assert bots.fingerprint(spec, "kitten_adventurers") == ""
 
 
 def test_bots_are_asked_about_decisions_not_about_a_batch():
