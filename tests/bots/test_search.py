@@ -544,6 +544,12 @@ def test_a_finished_game_is_refused():
         search(position, MctsConfig(iterations=5))
 
 
+@pytest.mark.parametrize("argument", [100, None])
+def test_a_search_is_read_from_text(argument):
+    with pytest.raises(TypeError, match=f"^argument must be text, not {argument}; a budget reads 1000 "):
+        MctsConfig.parse(argument)
+
+
 def test_environments_are_no_positions():
     env = kepler_envs.make("kitten_adventurers")
     env.reset(seed=1)

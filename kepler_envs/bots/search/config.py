@@ -10,7 +10,7 @@ import numpy as np
 
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search.kernels.tree import BY_POLICY, IN_TREE, PUCT, SETTINGS, UCB
-from kepler_envs.engine.checks import is_integer, is_number
+from kepler_envs.engine.checks import check_type, is_integer, is_number
 from kepler_envs.engine.game import record_array
 
 MOST_ITERATIONS = 1_000_000
@@ -35,7 +35,11 @@ CHOICES = {"selection": SELECTIONS, "opponents": OPPONENTS}
 
 @dataclass(frozen=True)
 class MctsConfig:
-    """The settings of a search. Exactly one of ``iterations`` and ``milliseconds`` is the budget per decision."""
+    """The settings of a search. Exactly one of ``iterations`` and ``milliseconds`` is the budget per decision.
+
+    Raises:
+        BotError: a value is not allowed, or has another type.
+    """
 
     iterations: int = 0
     milliseconds: float = 0.0
@@ -133,7 +137,11 @@ class MctsConfig:
 
     @classmethod
     def parse(cls, argument: str) -> MctsConfig:
-        """Read ``1000``, ``50ms`` or ``1000,playout=uniform,exploration=0.7`` as settings. Raises BotError."""
+        """Read ``1000``, ``50ms`` or ``1000,playout=uniform,exploration=0.7`` as settings.
+
+        Raises BotError if it reads otherwise or a value is not allowed, TypeError if it is no text.
+        """
+        check_type("argument", argument, str, f"{BUDGET}, and settings follow after commas")
         budget, *pairs = argument.split(",")
         kinds = get_type_hints(cls)
         values: dict[str, Any] = {}
