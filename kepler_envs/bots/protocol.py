@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kepler_envs.engine.batch import SKIP, Batch
-from kepler_envs.engine.checks import check_type
-from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.batch import MOST_GAMES, SKIP, Batch
+from kepler_envs.engine.checks import check_integer, check_type
+from kepler_envs.engine.game import Configuration, OptionError
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 
 
@@ -152,6 +152,11 @@ def check_bot(bot: Any) -> None:
         )
 
 
+def named(bot: Any) -> str:
+    """What messages call a bot. One of your own needs no name."""
+    return f"bot {getattr(bot, 'name', type(bot).__name__)}"
+
+
 def check_decisions(decisions: Any) -> None:
     """Raise TypeError unless it is what a bot's ``act`` gets, as a batch or an observation is not."""
     check_type("decisions", decisions, TrustedDecisions, "bots.TrustedDecisions(batch, rows) makes them")
@@ -227,17 +232,19 @@ def play_games(bot: Bot, config: Configuration, games: int, seed: int) -> Batch:
         bot: what ``bots.load`` makes, or a bot of your own.
         config: the game with its players, options and components.
         games: the number of games.
-        seed: the seed of the games. The bot's own seed is the row's number.
+        seed: the seed of the games, as a :class:`Batch` takes it. The bot's own seed is the row's number.
 
     Raises:
         TypeError: it is no bot, or no configuration.
         OptionError: the number of games is not allowed.
         ValueError: the seed is not allowed.
+        BotError: the bot was loaded for other games.
         IllegalAction: the bot chose what is not legal.
     """
     check_bot(bot)
+    check_integer("games", games, 1, MOST_GAMES, error=OptionError)
     batch, rows = Batch(config, games, seed), np.arange(games)
-    who = f"bot {getattr(bot, 'name', type(bot).__name__)}"
+    who = named(bot)
     bot.start(rows, rows.astype(np.uint64))
     while rows.size:
         actions = np.full(games, SKIP, np.int64)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kepler_envs import bots
-from kepler_envs.bots.protocol import Bot, TrustedDecisions, legal_ids
+from kepler_envs.bots.protocol import Bot, TrustedDecisions, legal_ids, named
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import opponent_seeds, stream_seed
@@ -51,7 +51,7 @@ def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int,
         own = batch.seat == own_seat
         for agent, asked in ((learner, np.flatnonzero(running & own)), (opponent, np.flatnonzero(running & ~own))):
             if len(asked):
-                actions[asked] = legal_ids(batch, asked, agent.act(TrustedDecisions(batch, asked)), f"bot {agent.name}")
+                actions[asked] = legal_ids(batch, asked, agent.act(TrustedDecisions(batch, asked)), named(agent))
         batch.step(actions)
         running &= ~(batch.terminated | batch.truncated)
     won = batch.final_rank == 1 if players > 1 else batch.final_return > 0

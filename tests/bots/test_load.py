@@ -16,7 +16,7 @@ from kepler_envs.bots.greedy import greedy_policy
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts, trained_configurations
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
-from kepler_envs.engine.game import REWARD_OPTIONS
+from kepler_envs.engine.game import REWARD_OPTIONS, OptionError
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.tournament.pairing import play_against
@@ -232,6 +232,16 @@ def test_what_a_row_draws_does_not_depend_on_other_rows():
     assert first_actions([2, 0, 1], [7, 8, 9]) == several
     assert first_actions([0, 1], [9, 7]) == {seed: several[seed] for seed in (9, 7)}
     assert len({tuple(actions) for actions in several.values()}) == 3
+
+
+def test_a_bot_without_a_name_can_be_measured():
+    assert len(play_against(FirstLegal(), bots.load("greedy", CONFIG), CONFIG, games=4, seed=3).wins) == 4
+
+
+@pytest.mark.parametrize("games", [0, 2.0, None])
+def test_play_games_names_its_own_argument(games):
+    with pytest.raises(OptionError, match=f"^games = {games} is not allowed; allowed: an integer 1..2147483647$"):
+        bots.play_games(bots.load("greedy", CONFIG), CONFIG, games, seed=3)
 
 
 def test_play_games_plays_one_game_a_row():

@@ -9,7 +9,7 @@ import numpy as np
 
 from kepler_envs.bots.greedy import GreedyBot
 from kepler_envs.bots.networks.checkpoint import read_network, values_own_seat
-from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions, check_plays
+from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions, check_plays, named
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import GOLDEN, mix_all
 from kepler_envs.networks import DivergedError, PositionNetwork, draw, position_network, with_choices
@@ -41,7 +41,7 @@ class NetworkBot:
         self, network: PositionNetwork, name: str = "network", deterministic: bool = True, below: Bot | None = None
     ) -> None:
         if bool(network.over) != (below is not None):
-            raise ValueError(f"a network over {network.over!r} with {below and below.name!r} below it")
+            raise ValueError(f"a network over {network.over!r} with {below and named(below)} below it")
         self.name = name
         self.below = below
         self.deterministic = deterministic
