@@ -246,11 +246,13 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
         }
 
     def action_masks(self) -> np.ndarray:
-        """bool (A,): the legal actions, as sb3-contrib's MaskablePPO asks for them.
+        """bool (A,): the legal actions, as sb3-contrib's MaskablePPO asks for them. At the end all are, as in ``info``.
 
         Raises RuntimeError before the first ``reset``, as do :meth:`snapshot` and :meth:`render`.
         """
         self._check_dealt()
+        if not self._running:  # the batch already shows the next game, which nobody will play
+            return np.ones(len(self.config.actions), np.bool_)
         return self._batch.action_mask[0].astype(np.bool_)
 
     def snapshot(self) -> Snapshot:

@@ -387,6 +387,18 @@ def test_environments_share_no_bot():
             break
 
 
+@pytest.mark.parametrize("illegal", [False, True])
+def test_after_the_end_all_actions_are_in_the_mask_as_in_info(illegal):
+    env = SeatEnv(kepler_envs.load_game(GAME).configure(2), seat=0)
+    _, info = env.reset(seed=4)
+    over = False
+    while not over:
+        mask = env.action_masks()
+        assert (mask == info["action_mask"]).all()
+        _, _, over, _, info = env.step(int(mask.argmin() if illegal else mask.argmax()))
+    assert env.action_masks().all() and info["action_mask"].all()
+
+
 def test_before_the_first_reset_there_is_no_game():
     env = SeatEnv(kepler_envs.load_game(GAME).configure(2), render_mode="ansi")
     for ask in (env.snapshot, env.render, env.action_masks, lambda: env.step(0)):
