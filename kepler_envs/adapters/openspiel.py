@@ -11,9 +11,9 @@ chance to come, which nobody can see, so that a history replays exactly. An algo
 things and future chance. A resampled state keeps the history of the original, but its hidden part is no longer that of
 the deal in it.
 
-The parameters are ``players``, ``deals``, ``seed`` (deal i is the game of stream i of this seed), ``options`` (the
-game's own, as above, with ``|`` for a comma: ``factions:blue|red|grey``) and ``components`` (a component file). There
-is no shaping; only results are paid.
+The parameters are ``players``, ``deals``, ``seed`` (deal i is the game of stream i of this seed, which is at most
+2**31 - 1, as OpenSpiel's integers are), ``options`` (the game's own, as above, with ``|`` for a comma:
+``factions:blue|red|grey``) and ``components`` (a component file). There is no shaping; only results are paid.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import Configuration, Game, Option, OptionError
 from kepler_envs.engine.naming import agent_name
-from kepler_envs.engine.seeds import SEED_LIMIT, stream_seed
+from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.registry import load_games
 
@@ -334,8 +334,8 @@ def parameters_of(game: Game) -> dict[str, Any]:
 def setting_of(game: Game, params: Mapping[str, Any]) -> Setting:
     """The setting that parameters ask for. Raises OptionError."""
     values = {**parameters_of(game), **params}
-    deals = check_integer(f"{game.name}: deals", values["deals"], 1, error=OptionError)
-    seed = check_integer(f"{game.name}: seed", values["seed"], 0, SEED_LIMIT - 1, error=OptionError)
+    deals = check_integer(f"{game.name}: deals", values["deals"], 1, LARGEST_INT, error=OptionError)
+    seed = check_integer(f"{game.name}: seed", values["seed"], 0, LARGEST_INT, error=OptionError)
     options = read_options(game, values["options"])
     config = game.configure(values["players"], values["components"] or None, **options)
     return Setting(config, deals, seed)

@@ -271,6 +271,17 @@ def test_wrong_parameters_are_explained(parameters, message):
         pyspiel.load_game(f"kepler_kitten_adventurers({parameters})")
 
 
+@pytest.mark.parametrize("name", ["deals", "seed"])
+def test_integers_are_as_large_as_openspiel_s(name):
+    """It takes larger ones for damage of its own: what is allowed must be what it takes."""
+    game = type(pyspiel.load_game(SHORT))
+    assert game({name: 2**31 - 1}).get_parameters()[name] == 2**31 - 1
+    with pytest.raises(kepler_envs.OptionError, match=rf"{name} = 2147483648 is not allowed; .* [01]\.\.2147483647$"):
+        game({name: 2**31})
+    with pytest.raises(kepler_envs.OptionError, match=r"allowed: an integer [01]\.\.2147483647$"):
+        pyspiel.load_game(f"kepler_kitten_adventurers({name}=-1)")
+
+
 def test_nobody_is_paid_before_the_end_and_then_all_are():
     game = pyspiel.load_game("kepler_kepler_run(players=4)")
     state = random_state(game, 9, 10)
