@@ -34,7 +34,7 @@ class _Numbers(BaseWrapper):
 
 
 def make_torchrl(
-    name: str, seed: int | None = None, num_players: int | None = None, **settings: Any
+    name: str, num_players: int | None = None, seed: int | None = None, **settings: Any
 ) -> PettingZooWrapper:
     """Make a TorchRL environment in which every seat is a group of one.
 
@@ -48,15 +48,18 @@ def make_torchrl(
 
     Args:
         name: the name of the game.
-        seed: what the games follow from. TorchRL resets once before it begins, so the first game is not that of
-            ``make(...).reset(seed=seed)`` but the one after it.
         num_players: the number of seats. None takes the game's default.
+        seed: what the games follow from. TorchRL resets once before it begins, so the first game is not that of
+            ``make(...).reset(seed=seed)`` but the one after it. None draws one.
         settings: as for :func:`kepler_envs.make`. ``illegal`` is ``lose`` by default: TorchRL's collectors without a
             policy, and several environments together, draw actions from an older mask.
 
     Raises:
+        UnknownGame: there is no such game; a KeyError.
         OptionError: an option is not as it must be, or ``mask_in`` is not ``observation``, where TorchRL
             takes masks from.
+        ComponentError: the component file is wrong.
+        ValueError: the seed is not allowed.
     """
     check_mask_place(settings, "TorchRL")
     env = kepler_envs.make(name, num_players=num_players, **{"illegal": "lose", **settings})

@@ -41,6 +41,10 @@ def test_a_rollout_is_a_game_of_the_environment():
         assert paid == pytest.approx(aec.infos[agent]["returns"], abs=1e-6)
 
 
+def test_the_number_of_players_comes_after_the_name_as_in_make_seat():
+    assert list(make_torchrl("kitten_adventurers", 3).group_map) == ["player_0", "player_1", "player_2"]
+
+
 @pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_games_follow_one_another(name):
     options = {"quest_size": 1} if name == "kitten_adventurers" else {}
