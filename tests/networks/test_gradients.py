@@ -374,6 +374,12 @@ def test_learners_agree():
         np.testing.assert_allclose(part, other, rtol=1e-4, atol=1e-5)
 
 
+def test_without_known_returns_the_loss_is_that_of_the_policy():
+    told, entropy, values = th.tensor([-1.0, -3.0]), th.zeros(2), th.ones(2, 3)
+    assert float(Goal(np.full((2, 3), np.nan, np.float32), 0.5).loss(told, entropy, values)) == 2
+    assert float(Goal(np.array([[3, np.nan], [np.nan, 2]], np.float32), 0.5).loss(told, entropy, values)) == 2 + 1.25
+
+
 def test_a_learner_is_pickled_with_its_network():
     inputs = made_up_inputs(NetworkShape(16, (16,), 8))
     observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)

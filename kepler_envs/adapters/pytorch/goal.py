@@ -20,7 +20,7 @@ class Goal:
     ``entropy_weight`` times the mean entropy.
 
     With ``before``, the policy's loss is PPO's clipped one (Schulman et al. 2017, equation 7). Without, it is the
-    cross-entropy of the actions. The values' loss is the mean squared error of all known returns.
+    cross-entropy of the actions. The values' loss is the mean squared error of all known returns, 0 if there are none.
 
     Attributes:
         returns: float32 (N, S), of the observing seat and those clockwise from it, NaN where they are not known.
@@ -64,8 +64,9 @@ class Goal:
         """The loss, in PyTorch's operations; arguments as in :class:`~kepler_envs.networks.gradients.Judged`."""
         returns = th.as_tensor(self.returns, dtype=values.dtype, device=values.device)
         known = ~returns.isnan()
-        error = F.mse_loss(values[:, : returns.shape[1]][known], returns[known])
-        return self._policy_loss(told, shares) + self.value_weight * error - self.entropy_weight * entropy.mean()
+        _, value_rate = self.rates
+        errors = F.mse_loss(values[:, : returns.shape[1]][known], returns[known], reduction="sum")  # 0 if none is known
+        return self._policy_loss(told, shares) + value_rate * errors - self.entropy_weight * entropy.mean()
 
     def _policy_loss(self, told: th.Tensor, shares: np.ndarray | None) -> th.Tensor:
         if self.before is None:
