@@ -380,6 +380,96 @@ def test_without_known_returns_the_loss_is_that_of_the_policy():
     assert float(Goal(np.array([[3, np.nan], [np.nan, 2]], np.float32), 0.5).loss(told, entropy, values)) == 2 + 1.25
 
 
+def asked_wrongly(what: str, inputs: NetworkInputs) -> tuple[np.ndarray, ...]:
+    """Observations, masks and actions of 20 positions, with one thing wrong."""
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 20)
+    actions = chosen_actions(masks)
+    match what:
+        case "no positions":
+            return observations[:0], masks[:0], actions[:0]
+        case "an entry":
+            observations[3, 0] = np.iinfo(np.int16).max
+        case "a dtype":
+            observations = observations.astype(np.float32)
+        case "a shape":
+            observations = observations[:, :-1]
+        case "a list":
+            actions = actions.tolist()
+        case "no legal action":
+            masks[3] = 0
+        case "an illegal action":
+            actions = masks.argmin(1)
+        case "no action":
+            actions[3] = len(inputs.actions)
+    return observations, masks, actions
+
+
+@pytest.mark.parametrize("kind", [CompiledLearner, TorchLearner])
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("no positions", "there are no positions to learn from"),
+        ("an entry", r"observation 3: .* is 32767; allowed"),
+        ("a dtype", "observations must be int16 .*, not float32"),
+        ("a shape", "observations must be int16"),
+        ("a list", "actions must be a NumPy array, not list"),
+        ("no legal action", "masks must have a legal action in each row; row 3 has none"),
+        ("an illegal action", "action [0-9]+ of row [0-9]+ is not legal there; legal: "),
+        ("no action", r"actions must be 0\.\.[0-9]+, not "),
+    ],
+)
+def test_learners_name_what_is_wrong_with_a_question(kind, what, message):
+    inputs = made_up_inputs(SHAPES["usual"])
+    learner, asked = kind(network_of(inputs)), asked_wrongly(what, inputs)
+    with pytest.raises(ValueError, match=message):
+        learner.judge(*asked)
+    with pytest.raises(ValueError, match=message):
+        learner.learn(*asked, Goal(np.zeros((len(asked[0]), inputs.seats), np.float32), 0.5))
+
+
+@pytest.mark.parametrize("kind", [CompiledLearner, TorchLearner])
+@pytest.mark.parametrize(
+    ("count", "seats", "message"), [(19, 1, "returns must be of 20"), (20, 9, "of 9 seats; at most")]
+)
+def test_learners_name_what_is_wrong_with_a_goal(kind, count, seats, message):
+    inputs = made_up_inputs(SHAPES["usual"])
+    with pytest.raises(ValueError, match=message):
+        kind(network_of(inputs)).learn(*asked_wrongly("", inputs), Goal(np.zeros((count, seats), np.float32), 0.5))
+
+
+@pytest.mark.parametrize("kind", [CompiledLearner, TorchLearner])
+@pytest.mark.parametrize("what", ["an entry", "a dtype", "a shape"])
+def test_answers_are_about_observations_alone(kind, what):
+    """Compiled code would read other memory, and PyTorch's own errors do not name the observation."""
+    inputs = made_up_inputs(SHAPES["usual"])
+    observations, masks, _ = asked_wrongly(what, inputs)
+    with pytest.raises(ValueError, match="^observation"):
+        kind(network_of(inputs)).answer(observations, masks)
+
+
+@pytest.mark.parametrize("kind", [CompiledLearner, TorchLearner])
+@pytest.mark.parametrize("shape", ["usual", "over a bot"])
+def test_answers_about_nothing_are_empty_and_illegal_actions_have_no_prior(kind, shape):
+    inputs = made_up_inputs(SHAPES[shape])
+    learner = kind(network_of(inputs))
+    observations, masks, _ = asked_wrongly("no legal action", inputs)
+    assert [part.shape for part in learner.answer(observations[:0], masks[:0])] == [
+        (0, len(inputs.actions)), (0, inputs.seats)
+    ]  # fmt: skip
+    assert not learner.answer(observations, masks)[0][masks == 0].any()
+
+
+@pytest.mark.parametrize("kind", [CompiledLearner, TorchLearner])
+def test_answers_that_are_no_numbers_are_told_of(kind):
+    inputs = made_up_inputs(SHAPES["usual"])
+    network = network_of(inputs).eval()
+    with th.no_grad():
+        for weights in network.parameters():
+            weights.fill_(1e30)
+    with pytest.raises(DivergedError, match="answers are no finite numbers"):
+        kind(network).answer(*asked_wrongly("", inputs)[:2])
+
+
 def test_a_learner_is_pickled_with_its_network():
     inputs = made_up_inputs(NetworkShape(16, (16,), 8))
     observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)

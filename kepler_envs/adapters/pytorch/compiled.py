@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import torch as th
 
+from kepler_envs.adapters.pytorch.checks import check_goal, check_positions, checked_decisions
 from kepler_envs.adapters.pytorch.goal import Goal, check_norm
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.adapters.pytorch.threads import torch_threads
-from kepler_envs.networks import CompiledNetwork, as_kernels_take, check_array
+from kepler_envs.networks import CompiledNetwork, as_kernels_take
 from kepler_envs.networks.arrangement import Arrangement
 from kepler_envs.networks.gradients import Judged, back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
@@ -76,7 +77,7 @@ class CompiledLearner:
                 row has no legal action, or an action that counts is not legal.
         """
         joined = th.cat([self._weights[name].reshape(-1) for name in self._layout.sizes])
-        return _Judged.apply(joined, self, self._asked(observations, masks, actions, shares))
+        return _Judged.apply(joined, self, checked_decisions(self.network.inputs, observations, masks, actions, shares))
 
     def learn(
         self,
@@ -96,9 +97,13 @@ class CompiledLearner:
 
         Returns:
             What the network says now.
+
+        Raises:
+            ValueError: as in :meth:`judge`, or the goal is about another number of positions, or about more seats than
+                the game can have.
         """
-        asked = self._asked(observations, masks, actions, shares)
-        self._check_goal(goal, len(observations))
+        asked = checked_decisions(self.network.inputs, observations, masks, actions, shares)
+        check_goal(goal, len(observations), self.network.inputs.seats)
         count, nothing = len(observations), np.zeros(0, FLOAT)
         entropy_rate, value_rate = goal.rates
         known = (nothing if one is None else as_kernels_take(one, FLOAT) for one in (goal.before, goal.advantages))
@@ -130,6 +135,8 @@ class CompiledLearner:
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`.
 
+        Raises ValueError for an entry of an observation outside its bounds, too. Masks may be bool.
+
         While the network is in training mode, its weights are laid out at each call: optimizers change them without
         leaving a trace. In evaluation mode that is done again only when PyTorch has counted a change. It counts none
         through a tensor's ``data``: call :meth:`forget` after those.
@@ -138,6 +145,7 @@ class CompiledLearner:
         if self._known is None or self._known[0] != versions or self.network.training:
             self._known = versions, CompiledNetwork(self.arrangement, self._flat())
         network = self._known[1]
+        check_positions(self.network.inputs, observations, masks)
         observations, masks = np.ascontiguousarray(observations), np.ascontiguousarray(masks).view(np.int8)
         count = len(observations)
         found = in_parts(lambda _, part: network(observations[part], masks[part]), count, _threads(count, ENOUGH))
@@ -146,43 +154,6 @@ class CompiledLearner:
     def forget(self) -> None:
         """Forget the layout, because the weights have changed or are about to."""
         self._known = None
-
-    def _asked(
-        self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None
-    ) -> tuple[np.ndarray, ...]:
-        """The arrays of :meth:`judge` as the kernels trust them to be. Raises ValueError if they are not."""
-        count, inputs = len(observations), self.network.inputs
-        if not count:
-            raise ValueError("there are no positions to learn from")
-        check_array("observations", observations, "int16", (np.int16,), (count, inputs.layout.size))
-        inputs.layout.check(observations)  # labels and references are places in memory
-        check_array("masks", masks, "bool or int8", (np.bool_, np.int8), (count, len(inputs.actions)))
-        several = (count,) if shares is None else np.shape(shares)
-        if shares is not None and (len(several) != 2 or several[0] != count):
-            raise ValueError(f"shares must be ({count}, K), not {several}")
-        check_array("actions", actions, "integers", (actions.dtype,) if actions.dtype.kind in "iu" else (), several)
-        most = len(inputs.actions) - 1
-        if actions.size and (actions.min() < 0 or actions.max() > most):
-            raise ValueError(f"actions must be 0..{most}, not {actions.min()}..{actions.max()}")
-        asked = (
-            as_kernels_take(observations),
-            as_kernels_take(masks).view(np.int8),
-            as_kernels_take(actions, np.int64).reshape(count, -1),
-            np.ones((count, 1), FLOAT) if shares is None else as_kernels_take(shares, FLOAT),
-        )
-        _check_legal(*asked[1:])
-        return asked
-
-    def _check_goal(self, goal: Goal, count: int) -> None:
-        """Raise ValueError unless a goal is about so many positions, and no more seats than play the game."""
-        for name, array, shape in (
-            ("before", goal.before, (count,)), ("advantages", goal.advantages, (count,)),
-            ("returns", goal.returns, (count, goal.returns.shape[1])),
-        ):  # fmt: skip
-            if array is not None and np.shape(array) != shape:
-                raise ValueError(f"{name} must be of {count} positions, not {np.shape(array)}")
-        if goal.returns.shape[1] > self.network.inputs.seats:
-            raise ValueError(f"returns are of {goal.returns.shape[1]} seats; at most {self.network.inputs.seats} play")
 
     def _room_for_judged(self, count: int) -> tuple[np.ndarray, ...]:
         return np.empty(count, FLOAT), np.empty(count, FLOAT), np.empty((count, self.network.inputs.seats), FLOAT)
@@ -272,28 +243,6 @@ class _Judged(th.autograd.Function):
 NO_RATES = np.zeros(0, FLOAT)
 NO_GOAL = (NO_RATES, NO_RATES, np.zeros((0, 0), FLOAT))
 """The kernel's goal where somebody else computes the loss."""
-
-
-def _check_legal(masks: np.ndarray, actions: np.ndarray, shares: np.ndarray) -> None:
-    """Raise ValueError unless each row has a legal action, and all actions that count are legal: for others, kernels
-    would read what the positions before have left.
-
-    Args:
-        masks: int8 (N, A). actions: int64 (N, K). shares: float32 (N, K).
-    """
-    counts = shares != 0
-    illegal = counts & (np.take_along_axis(masks, actions, 1) == 0)
-    wrong = illegal.any(1)
-    idle = np.flatnonzero(~counts.any(1))  # all other rows have a legal action if they are not wrong already
-    wrong[idle] = ~masks[idle].any(1)
-    if not wrong.any():
-        return
-    row = wrong.argmax()
-    legal = np.flatnonzero(masks[row])
-    if not legal.size:
-        raise ValueError(f"masks must have a legal action in each row; row {row} has none")
-    action = actions[row, illegal[row].argmax()]
-    raise ValueError(f"action {action} of row {row} is not legal there; legal: {', '.join(map(str, legal))}")
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -10,9 +10,11 @@ from typing import Protocol
 import numpy as np
 import torch as th
 
+from kepler_envs.adapters.pytorch.checks import check_goal, check_positions, checked_decisions
 from kepler_envs.adapters.pytorch.compiled import CompiledLearner
 from kepler_envs.adapters.pytorch.goal import Goal, check_norm
 from kepler_envs.adapters.pytorch.network import PieceNetwork
+from kepler_envs.networks import DivergedError
 from kepler_envs.networks.gradients import Judged
 
 
@@ -55,8 +57,10 @@ class TorchLearner:
         self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """See :meth:`CompiledLearner.judge`. The tensors are on the network's device."""
-        log_probs, values = self.network(self._sent(observations), self._sent(masks).bool())
-        return *judged(log_probs, self._sent(actions), None if shares is None else self._sent(shares)), values
+        asked = checked_decisions(self.network.inputs, observations, masks, actions, shares)
+        seen, allowed, chosen, counts = map(self._sent, asked)
+        log_probs, values = self.network(seen, allowed.bool())
+        return *judged(log_probs, chosen, counts), values
 
     def learn(
         self,
@@ -68,6 +72,7 @@ class TorchLearner:
     ) -> Judged:
         """See :meth:`CompiledLearner.learn`."""
         judged = self.judge(observations, masks, actions, shares)
+        check_goal(goal, len(observations), self.network.inputs.seats)
         self.network.zero_grad(set_to_none=True)
         goal.loss(*judged, shares).backward()
         return Judged(*(one.detach().cpu().numpy() for one in judged))
@@ -78,9 +83,14 @@ class TorchLearner:
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`CompiledLearner.answer`."""
+        check_positions(self.network.inputs, observations, masks)
+        allowed = self._sent(masks).bool()
         with th.no_grad():
-            log_probs, values = self.network(self._sent(observations), self._sent(masks).bool())
-        return log_probs.exp().cpu().numpy(), values.cpu().numpy()
+            log_probs, values = self.network(self._sent(observations), allowed)
+            priors = log_probs.exp().masked_fill(~allowed, 0)  # a row without legal actions would have some
+        if not bool(priors.isfinite().all() and values.isfinite().all()):
+            raise DivergedError("the network's answers are no finite numbers any more; use a lower learning rate")
+        return priors.cpu().numpy(), values.cpu().numpy()
 
     def _sent(self, array: np.ndarray) -> th.Tensor:
         return th.as_tensor(array, device=self.network.device)

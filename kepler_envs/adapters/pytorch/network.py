@@ -95,7 +95,7 @@ class RowInputs(nn.Module):
         found, first = {}, 0
         for name, table in self.tables.items():
             size = games * table.rows * table.size
-            found[name] = out[first : first + size].view(games, -1)
+            found[name] = out[first : first + size].view(games, table.rows * table.size)
             first += size
         return found
 
@@ -235,7 +235,8 @@ class PieceNetwork(nn.Module):
             said = self._rows(arrays, inputs, observations, pointed)
         if self.inputs.pooled:
             means = [
-                F.relu(said[name]).view(games, self.inputs.tables[name].rows, -1).mean(1) for name in self.inputs.pooled
+                F.relu(said[name]).view(games, self.inputs.tables[name].rows, self.inputs.shape.rows).mean(1)
+                for name in self.inputs.pooled
             ]
             first = th.addmm(
                 first, th.cat(means, 1), th.cat([arrays[f"tables.{name}.pool"] for name in self.inputs.pooled])

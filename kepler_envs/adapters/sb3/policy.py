@@ -17,6 +17,10 @@ from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.engine.observation import Layout
 from kepler_envs.networks import draw
 
+CHANGED = (
+    "PiecePolicy reads the game's own integer observations, and a wrapper has changed them; VecNormalize is allowed "
+    "with norm_obs=False"
+)
 OPTIMIZER = {"optimizer_class", "optimizer_kwargs"}
 """What a policy uses of Stable-Baselines3's settings."""
 
@@ -134,10 +138,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         Raises ValueError if observations are no integers.
         """
         if obs.is_floating_point() and not bool((obs == obs.round()).all()):
-            raise ValueError(
-                "PiecePolicy reads the game's own integer observations, and a wrapper has changed them; "
-                "VecNormalize is allowed with norm_obs=False"
-            )
+            raise ValueError(CHANGED)
         obs = obs.to(self.network.device)
         if action_masks is not None:
             action_masks = th.as_tensor(action_masks, dtype=th.bool, device=obs.device).reshape(len(obs), -1)
@@ -168,21 +169,17 @@ class PiecePolicy(MaskableActorCriticPolicy):
         """Compiled code for these observations; None where PyTorch computes."""
         return self._learner if obs.device.type == "cpu" else None
 
-    def _checked(self, obs: th.Tensor) -> np.ndarray:
-        """Observations (N, D) as compiled code trusts them to be: labels and references are places in memory to it.
-
-        Raises ValueError if they are not.
-        """
-        seen, layout = obs.numpy(), self.network.inputs.layout
-        if seen.shape != (len(seen), layout.size):
-            raise ValueError(f"observations must be (N, {layout.size}), not {seen.shape}")
-        layout.check(seen)
-        return seen
+    @staticmethod
+    def _own(obs: th.Tensor) -> np.ndarray:
+        """Observations as compiled code takes them. Raises ValueError if a wrapper has changed them."""
+        if obs.is_floating_point():
+            raise ValueError(CHANGED)
+        return obs.numpy()
 
     def _play(
         self, learner: CompiledLearner, obs: th.Tensor, deterministic: bool, action_masks: np.ndarray
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        priors, values = learner.answer(self._checked(obs), _as_masks(action_masks, len(obs)))
+        priors, values = learner.answer(self._own(obs), _as_masks(action_masks, len(obs)))
         actions = priors.argmax(1) if deterministic else draw(priors, th.rand(len(priors), dtype=th.float64).numpy())
         chosen = np.log(priors[np.arange(len(priors)), actions])
         return th.from_numpy(actions), th.from_numpy(values)[:, : self.valued_seats], th.from_numpy(chosen)
@@ -213,7 +210,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         learner = self._answering(obs)
         if learner is not None and not th.is_grad_enabled():
             nothing = np.zeros((len(obs), self.action_space.n), np.int8)  # type: ignore[attr-defined]
-            return th.from_numpy(learner.answer(self._checked(obs), nothing)[1][:, : self.valued_seats])
+            return th.from_numpy(learner.answer(self._own(obs), nothing)[1][:, : self.valued_seats])
         return self.log_probs_and_values(obs, None)[1][:, : self.valued_seats]
 
 
