@@ -124,9 +124,14 @@ class Line(records.Line):
         return self.is_of_this_release and versions == (self.agent_version, self.against_version)
 
 
-def read_lines(path: Path) -> list[Line]:
-    """Read the lines of a record. Without a file there are none. Records older than the versions have empty ones."""
-    return records.read_lines(path, Line)
+def read_lines(path: str | Path) -> list[Line]:
+    """Read the lines of a record. Without a file there are none. Records older than the versions have empty ones.
+
+    Raises:
+        RecordError: the file is no such record (this is a ValueError).
+        OSError: it cannot be read.
+    """
+    return records.read_lines(Path(path), Line)
 
 
 def known_games(path: Path, pairing: tuple[Any, ...]) -> int:
@@ -144,7 +149,21 @@ def measure(
 ) -> Iterator[Line]:
     """Play a pairing in parts. Once it is stopped or its time is over, no further part begins.
 
-    Yields the line of all games so far after each part.
+    Yields the line of all games so far after each part. One part is played in any case, unless it is stopped while a
+    cluster has no node.
+
+    Args:
+        request: the games, how many, at a time and for how long. Its bots and its record are not looked at.
+        agent: the spec of the bot to measure.
+        against: that of the bot on all other seats.
+        stop: set it to end the measurement.
+        console: where to say how far it is.
+        cluster: the cluster that plays. None plays in this process.
+
+    Raises:
+        BotError: there is no such bot, or it fails.
+        IllegalAction: a bot chose what is not legal.
+        TournamentError: the cluster fails.
     """
     config = request.config
     game, (options, cards) = config.game.name, _unlike_defaults(config)
@@ -170,10 +189,10 @@ def measure(
 
 
 def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> None:
-    """Measure all pairings that the record lacks, here or on a cluster.
+    """Measure all pairings that the record lacks, here or on a cluster; arguments as for :func:`measure`.
 
     Raises before the first game: RecordError if the file is no such record, OSError if it cannot be written, BotError
-    if there is no such bot.
+    if there is no such bot. Raises later what :func:`measure` does; the games of the parts before are recorded.
     """
     config = request.config
     options, cards = _unlike_defaults(config)

@@ -35,6 +35,12 @@ def measured(stop: threading.Event | None = None, **request) -> str:
     return output.getvalue()
 
 
+def test_a_record_is_named_by_a_text_or_a_path(tmp_path):
+    measured(agents=("greedy",), against=("uniform",), games=4, out=str(tmp_path / "strength.csv"))
+    (line,) = read_lines(tmp_path / "strength.csv")
+    assert read_lines(str(tmp_path / "strength.csv")) == [line]
+
+
 def test_a_line_says_what_was_played(tmp_path):
     out = tmp_path / "strength.csv"
     printed = measured(
