@@ -239,6 +239,8 @@ class Tournament:
         check_specs("agents", self.agents)
         for name in ("adaptive", "fresh"):
             check_type(name, getattr(self, name), bool)
+        if self.cluster is not None:
+            check_type("cluster", self.cluster, Cluster, "Cluster(ADDRESS) makes one")
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         for spec in self.agents:

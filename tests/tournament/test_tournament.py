@@ -532,6 +532,7 @@ def test_a_time_limit_may_be_any_kind_of_number(tmp_path, seconds):
         ({"agents": "greedy"}, "^agents must be a list or tuple of specs, not 'greedy'$"),
         ({"fresh": "no"}, "^fresh must be a bool, not 'no'$"),  # it would delete an earlier tournament
         ({"adaptive": 0.5}, "^adaptive must be a bool, not 0.5$"),
+        ({"cluster": "local"}, r"^cluster must be a Cluster, not 'local'; Cluster\(ADDRESS\) makes one$"),
         ({"config": GAME}, f"^config must be a Configuration, not '{GAME}'; .* makes one$"),
     ],
 )
