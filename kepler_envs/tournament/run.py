@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from kepler_envs.bots.from_file import MIB
-from kepler_envs.engine.checks import check_type, is_number
+from kepler_envs.engine.checks import check_type, is_integer, is_number
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, read_replay, record, verify, write_replay
 from kepler_envs.files import alone_in
@@ -123,10 +123,13 @@ class Tournament:
     def run(self, console: Console, replay_page: ReplayPage | None = None) -> int:
         """Play what is missing and report. Returns 0, or 130 if it was stopped before the last game.
 
-        ``replay_page`` makes the pages of whole games that the report links to. Without it there are none.
+        Args:
+            console: where to say how far it is, and to print the report.
+            replay_page: makes the pages of whole games that the report links to. Without it there are none.
 
         Raises:
             BotError: an agent cannot be loaded. Nothing has been played or written.
+            OSError: the folder cannot be made or written, or the disk is full.
             TournamentError: the folder holds another tournament or a damaged ledger, or another one is played there.
             VersionError: the file of an agent changed. What was played before is in the ledger.
         """
@@ -145,9 +148,12 @@ class Tournament:
 
         Raises:
             BotError: an agent cannot be loaded.
-            TournamentError: the folder holds no ledger, that of another tournament or a damaged one, the ledger has no
-                such game, or the game goes otherwise now: an agent does not keep to its seeds.
+            TournamentError: the number is not allowed, the folder holds no ledger, that of another tournament or a
+                damaged one, the ledger has no such game, or the game goes otherwise now: an agent does not keep to its
+                seeds.
         """
+        if not is_integer(number):
+            raise TournamentError(f"number = {number!r} is not allowed; allowed: an integer from 0 on")
         if not (self.out / LEDGER).exists():
             raise TournamentError(f"there is no {self.out / LEDGER}")
         versions, players = self._load(whole_games=False)
@@ -156,8 +162,8 @@ class Tournament:
             Ledger(self.out / LEDGER, self._identity(self.config, versions)) as ledger,
             Workers(players, processes=1) as workers,
         ):
-            held = range(MOST_GAMES)  # a larger number is none of SQLite's, and no sign of damage
-            games = [game for game in ledger.results(number + 1) if game.number == number] if number in held else []
+            known = 0 <= number < MOST_GAMES  # larger ones are none of SQLite's, which would pass for damage
+            games = [game for game in ledger.results(int(number) + 1) if game.number == number] if known else []
             if not games:
                 raise TournamentError(f"{ledger.path} has no game {number}")
             schedule = self._schedule(self.config, ledger)

@@ -363,9 +363,12 @@ def test_a_game_that_is_not_in_the_ledger(tmp_path):
         cup.replay(0)
     assert not (tmp_path / "games.sqlite").exists()
     cup.run(Console(quiet=True))
-    for number in (24, -1):
+    for number in (24, -1, 2**63):
         with pytest.raises(TournamentError, match=f"games.sqlite has no game {number}$"):
             cup.replay(number)
+    for wrong in ("1", 1.0, True, None):
+        with pytest.raises(TournamentError, match=f"^number = {wrong!r} is not allowed; allowed: an integer from 0"):
+            cup.replay(wrong)
 
 
 def test_a_game_that_goes_otherwise_when_it_is_played_again(tmp_path, monkeypatch):
