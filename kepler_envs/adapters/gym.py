@@ -150,7 +150,9 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
             options: ignored. Give the game's options to ``make``.
 
         Raises:
+            ValueError: the seed is not allowed.
             RuntimeError: every game ends before the learner's first decision.
+            IllegalAction: an opponent chose what is not legal.
         """
         seed = None if seed is None else check_seed(seed, ", or None")
         super().reset(seed=seed)
@@ -201,7 +203,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
         Raises:
             RuntimeError: no game is running.
             ValueError: the action is not an integer.
-            IllegalAction: the action is illegal, and ``illegal="raise"``.
+            IllegalAction: the action is illegal, and ``illegal="raise"``. Or an opponent's is, whatever ``illegal`` is.
         """
         if not self._running:
             raise NoGameError

@@ -152,7 +152,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
         Raises:
             ValueError: a seed or the mask is not allowed.
-            RuntimeError: the first reset leaves rows out.
+            RuntimeError: the first reset leaves rows out, or every game ends before the learner's first decision.
+            IllegalAction: an opponent chose what is not legal.
         """
         chosen = self._rows_of(options)
         seeds = self._row_seeds(seed)
@@ -222,7 +223,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         Raises:
             RuntimeError: no game is running.
             ValueError: the actions are not N integers.
-            IllegalAction: an action is illegal, and ``illegal="raise"``.
+            IllegalAction: an action is illegal, and ``illegal="raise"``. Or an opponent's is, whatever ``illegal`` is.
         """
         self._check_dealt()
         ids, refused = self._check_actions(actions)

@@ -176,6 +176,11 @@ def masked_ppo(game: str, hidden: tuple[int, ...] = (256, 128), **settings: Any)
         game: the name of the game.
         hidden: the widths of the network's layers.
         settings: as for :func:`kepler_envs.make`, but for ``mask_in``.
+
+    Raises:
+        UnknownGame: there is no such game; a KeyError.
+        OptionError: a setting is not as it must be, ``mask_in`` among them.
+        ComponentError: the component file is wrong.
     """
     check_mask_place(settings, "RLlib")
     config = kepler_envs.make(game, **settings).config

@@ -76,7 +76,9 @@ def alone_tables(agents: np.ndarray, one: int, other: int) -> np.ndarray:
 def evaluate(
     agents: np.ndarray, wins: np.ndarray, order: Sequence[int], samples: int, seed: int
 ) -> list[Evaluation] | None:
-    """Evaluate the agents ``order``. Returns None without open_spiel and cvxpy.
+    """Evaluate the agents ``order``.
+
+    Returns None without open_spiel or cvxpy, and if one of them was never alone against each of the others.
 
     Args:
         agents: integers (N, n), the agent on each seat of each game.

@@ -81,8 +81,8 @@ class Standings:
     ``lines`` are sorted, best first. The matrices have the same order and None on their diagonals. ``ahead[i][j]``: how
     often i finishes before j at a common table, with ties as half. ``alone[i][j]``: the share of wins of one i against
     j on all other seats. ``margins[i][j]``: in the same games, the score of i less the mean score of the others.
-    ``by_seat``: the share of wins on each seat, whoever sits there. ``metagame``: see metagame.py; None if open_spiel
-    is missing.
+    ``by_seat``: the share of wins on each seat, whoever sits there. ``metagame``: see :func:`metagame.evaluate`, which
+    says when it is None.
     """
 
     lines: list[Line]

@@ -56,11 +56,13 @@ def replay_page(replay: Replay, label: str, outcome: Outcome | None = None) -> s
     """Return the page of a recorded game as HTML.
 
     Args:
+        replay: the recorded game.
         label: heading of the page, next to the game's title.
         outcome: ranks and returns by seat, where they are not those of the moves alone: after forfeits.
 
     Raises:
         ReplayError: the game does not come out as recorded.
+        TypeError: it is no replay.
     """
     film = Film.of(replay, label)
     packed = zlib.compress(json.dumps(contents(film, outcome), separators=(",", ":")).encode(), 9)

@@ -144,7 +144,8 @@ class SeatVecEnv(_BatchVecEnv):
 
     ``step`` returns when it is the learner's turn again or its game is over. Rewards accumulate between the learner's
     decisions, the final loss included, so those of an episode sum to what the game paid that seat. Games that end
-    before the learner's first decision are skipped.
+    before the learner's first decision are skipped. What is not legal raises IllegalAction, whether the learner chose
+    it or the opponent.
 
     Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode``
     (``r``; ``l``, the learner's decisions; ``t``), ``seat``, ``rank``, ``truncated``. A game that reaches a limit pays
@@ -156,6 +157,11 @@ class SeatVecEnv(_BatchVecEnv):
             :func:`kepler_envs.adapters.opponents.opponent_of` takes.
         learner_seat: a fixed seat. With None, game number k of row g is played from seat (g + k) mod P.
         over: the bot that a network is over, named as ``opponent``. Observations get one more entry: what it would do.
+
+    Raises:
+        ValueError: there is no such seat.
+        BotError: there is no such bot (this is a ValueError).
+        TypeError: it is no batch, or an opponent is something else.
 
     Attributes:
         learner: int8 (N,), the learner's seat in each running game.
@@ -291,6 +297,10 @@ class SharedSeatVecEnv(_BatchVecEnv):
         batch: the games.
         over: the bot that a network is over, named as an opponent of :class:`SeatVecEnv`. Observations get one more
             entry: what it would do.
+
+    Raises:
+        BotError: there is no such bot (this is a ValueError).
+        TypeError: it is no batch, or what the network is over is no bot.
     """
 
     def __init__(self, batch: Batch, over: Any = None) -> None:

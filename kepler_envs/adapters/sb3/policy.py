@@ -247,6 +247,8 @@ def piece_policy(
             itself.
         over: the bot that it begins as, for environments that tell its choice (their argument ``over``).
         compiled: see :class:`PiecePolicy`.
+
+    Raises TypeError if ``game`` is something else. Sizes are checked when the policy is made.
     """
     if isinstance(game, Configuration):
         game = game.observation, game.actions, game.game.max_players
