@@ -484,6 +484,16 @@ def test_a_network_against_itself_is_not_said_to_win():
     assert {-1.0, 1.0} <= set(returns) and abs(np.mean(returns)) < 0.25
 
 
+@pytest.mark.parametrize("kind", [SeatVecEnv, SharedSeatVecEnv])
+def test_a_seed_with_a_fraction_is_refused(kind):
+    env = kind(batch_of(2, 2))
+    env.seed(1.5)
+    with pytest.raises(ValueError, match=r"^seed = 1\.5 is not allowed; allowed: an integer 0\.\."):
+        env.reset()
+    env.seed(np.int64(3))
+    assert env.reset().shape[0] == 2
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("kind, learner", [(SeatVecEnv, MaskablePPO), (SharedSeatVecEnv, SharedMaskablePPO)])
 def test_observations_that_a_wrapper_changed_are_refused(kind, learner, compiled):

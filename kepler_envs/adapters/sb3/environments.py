@@ -20,7 +20,7 @@ from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opp
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.observation import Layout
-from kepler_envs.engine.seeds import opponent_seeds
+from kepler_envs.engine.seeds import check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.networks import with_choices
 
@@ -103,7 +103,7 @@ class _BatchVecEnv(VecEnv):
         """New games: from the seed that ``seed()`` was given, else the next of each row."""
         seed = self._seeds[0]
         if seed is not None:
-            self.batch.reset(int(seed))
+            self.batch.reset(check_seed(seed))
         elif not self._untouched:
             self.batch.reset()
         self._untouched = False
