@@ -107,13 +107,12 @@ def write_lines(
 def change_lines(path: Path, kind: type[Kind], changed: Callable[[Kind], Kind]) -> None:
     """Put ``changed(line)``, which must have the key of ``line``, in the place of each line of a record.
 
-    Nobody writes in between, so no line of another process is lost.
+    Nobody writes in between, so no line of another process is lost. A record in which nothing changes is only read.
     """
+    if all(changed(line) == line for line in read_lines(path, kind)):
+        return
     with in_turn(without_links(path).parent):
-        before = read_lines(path, kind)
-        after = [changed(line) for line in before]
-        if after != before:
-            _put(path, after, [], kind)
+        _put(path, [changed(line) for line in read_lines(path, kind)], [], kind)
 
 
 def write_unless(path: Path, line: Kind, is_enough: Callable[[Kind], bool]) -> Kind | None:

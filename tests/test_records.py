@@ -42,7 +42,7 @@ def test_an_older_record_lacks_columns_that_have_defaults(tmp_path):
 def test_lines_are_changed_where_they_stand(tmp_path, monkeypatch):
     """Those of another process, written in the last moment, too."""
     path, in_turn = tmp_path / "heights.csv", records.in_turn
-    write_lines(path, [Height("a", 1), Height("b", 2)], Height)
+    write_lines(path, [Height("a", 1), Height("b", 4)], Height)
 
     def after_another(folder):
         monkeypatch.setattr(records, "in_turn", in_turn)
@@ -54,10 +54,11 @@ def test_lines_are_changed_where_they_stand(tmp_path, monkeypatch):
     assert read_lines(path, Height) == [Height("a", 1), Height("b", 5, "high"), Height("c", 3, "high")]
 
 
-def test_a_record_in_which_nothing_is_changed_stays_as_it_is(tmp_path):
+def test_a_record_in_which_nothing_is_changed_stays_as_it_is(tmp_path, monkeypatch):
     path = tmp_path / "heights.csv"
     path.write_text("name,metres\nb,2\na,1\n")
     before = path.stat()
+    monkeypatch.setattr(records, "in_turn", lambda folder: pytest.fail("a folder may be read-only"))
     change_lines(path, Height, lambda line: line)
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
     change_lines(tmp_path / "none.csv", Height, lambda line: line)
