@@ -56,18 +56,18 @@ def find_game(name: str) -> Game:
 
 
 def configuration(
-    game: str, players: int | None, options: dict[str, Any], name: str | None = None,
+    game: str, players: int | None, options: dict[str, Any], components: str | None = None,
     cards: Mapping[str, Cards] = NO_CARDS,
 ) -> Configuration:  # fmt: skip
-    """Configure a game with its own components, or with the file of this ``name``; WebError if that is not allowed."""
+    """Configure a game with its own components, or with the file of that name; WebError if that is not allowed."""
     found = find_game(game)
     by_name = {option.name: option for option in found.option_list}
-    path = None if name is None else _cards_named(name, found, cards).path
+    path = None if components is None else _cards_named(components, found, cards).path
     try:
-        values = {option: _value(by_name.get(option), value) for option, value in options.items()}
+        values = {name: _value(by_name.get(name), value) for name, value in options.items()}
         return found.configure(players, path, **values)
     except ComponentError as problem:
-        raise WebError(str(problem).replace(str(path), str(name))) from problem
+        raise WebError(str(problem).replace(str(path), str(components))) from problem
     except (OptionError, TypeError, ValueError) as problem:
         raise WebError(str(problem)) from problem
 

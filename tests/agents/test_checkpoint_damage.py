@@ -100,7 +100,7 @@ def use_all_of_it(path: Path) -> None:
     run = object.__new__(Run)
     run.config, run.all_games, run.games = TrainConfig(GAME, start=f"net:{path}"), [CONFIG], CONFIG
     beginning = beginning_of(run.config.start, run.config.over, [CONFIG])
-    checkpoint.continue_network(checkpoint.build(shape_of(run.config, beginning), CONFIG), path)
+    checkpoint.continue_network(checkpoint.build(shape_of(run.config, beginning), CONFIG), path, CONFIG)
     publish(Publish(path, f"{GAME}/tiny-v0", replace=True))
 
 

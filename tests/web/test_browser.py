@@ -853,7 +853,7 @@ def test_who_plays_alone_is_told_of_no_others_and_has_no_rank(browser: Any, hous
     with page_of(browser) as page:
         page.goto(f"{base}/seat/{tokens[0]}")
         page.locator(".results").wait_for()
-        assert page.locator("header .faint").first.inner_text() == "you are player_0"
+        assert page.locator("header .faint").first.inner_text() == "you are player_0; level = 2"
         assert page.locator(".results th").all_inner_texts() == ["seat", "who", "score", "reward"]
 
 
