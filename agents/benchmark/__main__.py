@@ -22,7 +22,7 @@ from agents.benchmark.entry import check, read_entry
 from agents.benchmark.playing import (
     Effort,
     check_not_taken,
-    check_row_is_own,
+    check_row_is_free,
     fixed_players,
     measure,
     players_of,
@@ -67,6 +67,8 @@ class Run:
     """Name of the method. A wrong name prints the list of methods."""
     seeds: int = LEAST_SEEDS
     """Number of training runs, with seeds 0, 1, ..."""
+    first_seed: int = 0
+    """The first of these seeds, to train the others elsewhere."""
     decisions: int = DECISIONS
     """Decisions of the learner per run. Another number makes a row of its own."""
     threads: int = 1
@@ -100,10 +102,10 @@ class Run:
                 + "\n".join(f"  {one.name}: {one.about}" for one in METHODS.values())
             )
         task, method = task_of(self.game), METHODS[self.method]
-        seeds, tell = list(range(self.seeds)), partial(say, console)
+        seeds, tell = list(range(self.first_seed, self.first_seed + self.seeds)), partial(say, console)
         folder = entry_folder(self.out, task, method, self.decisions)
         if not self.replace:
-            check_row_is_own(folder, (*astuple(task), method.name, self.decisions), self.record)
+            check_row_is_free(folder, (*astuple(task), method.name, self.decisions), seeds, self.record)
         with full_disks_told_once(), SeedDisplays(console) as displays:
             entry = train_entry(
                 self.out, task, method, seeds, decisions=self.decisions, threads=self.threads, stop=stop,
@@ -331,13 +333,14 @@ def _checked(folder: Path, decisions: int, seeds: int, console: Console, stop: t
 
 
 def _check_settings(command: Any) -> None:
-    """Folders must be named. Every whole number is an amount of something, and only the search may be left out."""
+    """Folders must be named. Every whole number but a seed is an amount of something, and only the search may be left
+    out."""
     for field in fields(command):
         amount = getattr(command, field.name)
         if field.name == "folders" and not amount:
             raise BotError("no folder is named; name at least one that holds an entry.json")
         if type(amount) is int:
-            least = 0 if field.name == "search_games" else 1
+            least = 0 if field.name in ("search_games", "first_seed") else 1
             need(command, field.name, amount >= least, f"an integer from {least} on")
 
 

@@ -226,15 +226,16 @@ def check_not_taken(players: list[Player], record: Path) -> None:
         )
 
 
-def check_row_is_own(folder: Path, row: tuple[str, int, str, int], record: Path) -> None:
-    """Raise BotError if the record has agents in a row that are not those of an entry, before they are trained.
+def check_row_is_free(folder: Path, row: tuple[str, int, str, int], seeds: Collection[int], record: Path) -> None:
+    """Raise BotError if the record has agents of these seeds in a row that are not those of an entry, before they are
+    trained. Those of other seeds may be trained elsewhere.
 
     Args:
         folder: that of the entry. row: game, players, method and budget.
     """
     players = players_of(folder, read_entry(folder)) if (folder / FILE).exists() else []
     others = sorted({line.seed for line in _others(players, {row}, record)})
-    if others:
+    if set(others) & set(seeds):
         raise BotError(
             f"{record} has {row[2]} in {Task(*row[:2]).name} from other training (seeds "
             f"{', '.join(map(str, others))}): give another --record and --curves, or add --replace, which removes "

@@ -14,7 +14,7 @@ import numpy as np
 
 import kepler_envs
 from agents.benchmark.playing import FIXED, normalised, reference, score
-from agents.benchmark.protocol import DECISIONS, IMITATION, ONE, POOL, SEARCH, TASKS, ZERO, Task
+from agents.benchmark.protocol import DECISIONS, IMITATION, LEAST_SEEDS, ONE, POOL, SEARCH, TASKS, ZERO, Task
 from agents.benchmark.records import (
     ATTACKS,
     CURVES,
@@ -93,7 +93,7 @@ def results(path: Path = RESULTS, opponents: tuple[str, ...] = POOL) -> Table:
                 own[0].kind,
                 f"{row.budget:,}" if row.budget else NOTHING,
                 NOTHING if not row.budget else str(runs[0]) if len(set(runs)) == 1 else f"{min(runs)}-{max(runs)}",
-                *(in_words(interquartile_mean([scores])) if len(scores) else NOTHING for scores in found),
+                *(_cell(row, scores) for scores in found),
                 in_words(interquartile_mean(measured))
                 + ("" if len(measured) == len(TASKS) else f", {len(measured)} of {len(TASKS)} games"),
                 _hours(own),
@@ -101,6 +101,14 @@ def results(path: Path = RESULTS, opponents: tuple[str, ...] = POOL) -> Table:
             )
         )
     return titles, rows
+
+
+def _cell(row: Row, scores: np.ndarray) -> str:
+    """The scores of a row in a game, and that runs are missing if they are."""
+    if not len(scores):
+        return NOTHING
+    missing = row.budget and len(scores) < LEAST_SEEDS
+    return in_words(interquartile_mean([scores])) + (f", {len(scores)} of {LEAST_SEEDS} runs" if missing else "")
 
 
 def results_against_search(path: Path = RESULTS) -> Table:
@@ -111,14 +119,15 @@ def results_against_search(path: Path = RESULTS) -> Table:
 
 
 def improvements(path: Path = RESULTS) -> Table:
-    """How likely a run of one method scores more than one of another, for methods with the same budget."""
+    """How likely a run of one method scores more than one of another, for methods with the same budget, in games in
+    which both have enough runs."""
     lines = read_lines(path, Result)
     rows: list[Sequence[Any]] = []
     for one, other in itertools.combinations([row for row in rows_of(lines) if row.budget], 2):
         if one.budget != other.budget:
             continue
         pairs = [(scores_of(lines, task, one, POOL), scores_of(lines, task, other, POOL)) for task in TASKS]
-        pairs = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
+        pairs = [pair for pair in pairs if min(map(len, pair)) >= LEAST_SEEDS]
         if pairs:
             first, second = zip(*pairs, strict=True)
             found = probability_of_improvement(first, second)

@@ -246,9 +246,9 @@ def test_a_row_from_training_to_the_table(tmp_path, capsys):
     titles, rows = tables.results(record)
     row = dict(zip(titles, rows[-1], strict=True))
     assert row["method"] == "`pieces`" and row["decisions"] == "1,024" and row["runs"] == "2"
-    assert row["Kitten Adventurers, 4"].startswith(f"{found.mean():.2f} (") and row["all games"].endswith(
-        "1 of 5 games"
-    )
+    cell = row["Kitten Adventurers, 4"]
+    assert cell.startswith(f"{found.mean():.2f} (") and cell.endswith("), 2 of 5 runs"), "a row needs five"
+    assert row["all games"].endswith("1 of 5 games")
     assert [(point.seed, point.decisions) for point in read_lines(curves, CurvePoint)] == [
         (seed, steps) for seed in SEEDS for steps in (0, 512, 1024)
     ]
@@ -266,6 +266,15 @@ def test_a_row_from_training_to_the_table(tmp_path, capsys):
         with ends(capsys, r"from other training \(seeds 0, 1\): give another --record and --curves, or add --replace"):
             main(again)
     assert not (tmp_path / "others").exists() and record.read_bytes() == before
+    assert main([*others, "--first-seed", "2"]) == 0
+    lines = read_lines(record, Result)
+    elsewhere = [one for one in lines if one.budget and one.seed == 2]
+    assert [(one.opponent, one.games) for one in elsewhere] == [(bot, 4) for bot in sorted(POOL)]
+    write_lines(tmp_path / "rest.csv", [one for one in lines if one not in elsewhere], Result)
+    assert (tmp_path / "rest.csv").read_bytes() == before, "the others keep their lines"
+    assert {point.seed for point in read_lines(curves, CurvePoint)} == {0, 1, 2}
+    with ends(capsys, r"from other training \(seeds 0, 1\)"):
+        main([*others, "--first-seed", "1", "--seeds", "2"])
 
 
 def test_measuring_stops_and_goes_on(tmp_path):
@@ -365,14 +374,16 @@ def test_versions_of_bots_are_those_of_their_files():
 
 
 def test_rows_are_compared_where_both_have_games(tmp_path):
+    """Where one of them has fewer than five runs, there is no comparison yet."""
     record = tmp_path / "results.csv"
-    first = [line("one", bot, 0.1 * seed, seed, 10) for bot in POOL for seed in (1, 2)]
-    second = [line("two", bot, 0.15, seed, 10) for bot in POOL for seed in (1, 2)]
-    third = [line("three", bot, 0.15, seed, 99) for bot in POOL for seed in (1, 2)]
-    write_lines(record, [*SCALE, *first, *second, *third], Result)
+    first = [line("one", bot, 0.1 * (seed < 3), seed, 10) for bot in POOL for seed in range(6)]
+    second = [line("two", bot, 0.05, seed, 10) for bot in POOL for seed in range(5)]
+    third = [line("three", bot, 0.15, seed, 99) for bot in POOL for seed in range(5)]
+    few = [line("four", bot, 0.15, seed, 10) for bot in POOL for seed in range(4)]
+    write_lines(record, [*SCALE, *first, *second, *third, *few], Result)
     assert rows_of(read_lines(record, Result))[-1] == Row(99, "three")
     _, rows = tables.improvements(record)
-    assert rows == [("`one`", "`two`", "10", 1, "0.50 (0.00 .. 1.00)")]
+    assert rows == [("`one`", "`two`", "10", 1, "0.50 (0.17 .. 0.83)")]
     _, rows = tables.scale(record)
     assert rows[0] == ("Kitten Adventurers, 4", "`pool`", "-0.200", "+0.300", "", "")
     _, rows = tables.results_against_search(record)
@@ -416,6 +427,7 @@ def test_an_unknown_method_is_answered_with_all_there_are(capsys):
     [
         ("run kitten_adventurers flat", "--seeds 0", "an integer from 1 on"),
         ("run kitten_adventurers flat", "--decisions 0", "an integer from 1 on"),
+        ("run kitten_adventurers flat", "--first-seed -1", "an integer from 0 on"),
         ("run kitten_adventurers flat", "--search-games -1", "an integer from 0 on"),
         ("check somewhere", "--seeds 0", "an integer from 1 on"),
         ("measure somewhere", "--games 0", "an integer from 1 on"),
