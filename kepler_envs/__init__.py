@@ -65,8 +65,10 @@ def make(
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
+        BrokenGame: an installed package brings it, but it cannot be loaded; an ImportError.
         OptionError: a value is not allowed.
         ComponentError: the component file is wrong.
+        TypeError: ``name`` is no text.
     """
     also = ("render_mode", "render_seat", "illegal", "copy", "mask_in")
     config = registry.configure(name, num_players, components, options, also)
@@ -97,9 +99,11 @@ def make_batch(
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
+        BrokenGame: an installed package brings it, but it cannot be loaded; an ImportError.
         OptionError: a value is not allowed.
         ValueError: the seed is not allowed.
-        ComponentError: the component file is wrong.
+        ComponentError: the component file is wrong, or a deal ends its game at once (see :meth:`Batch.reset`).
+        TypeError: ``name`` is no text.
     """
     config = registry.configure(name, num_players, components, options, ("num_envs", "seed", "threads"))
     return Batch(config, num_envs, seed, threads)
