@@ -18,9 +18,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from kepler_envs.engine.checks import is_integer
+from kepler_envs.engine.checks import check_type, is_integer
 from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.seeds import check_seed
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.files import write_atomically
 from kepler_envs.games.kepler_3042 import GAME
@@ -81,12 +82,16 @@ class Campaign:
     def begin(cls, name: str | int, solo_planets: int = 18, components: str | Path | None = None) -> Campaign:
         """Start a campaign at its first level. ``name`` is its number, its name or a part of the name.
 
-        Raises CampaignError, which names all campaigns.
+        Raises:
+            CampaignError: there is no such campaign; the message names all.
+            OptionError: ``solo_planets`` is not allowed, or ``components`` is no path.
+            ComponentError: the component file is wrong.
         """
-        path = None if components is None else Path(components)
-        campaign = cls(find_campaign(name, path), solo_planets=solo_planets, components=path)
-        campaign.cards = campaign.configuration().components_digest
-        return campaign
+        config = GAME.configure(1, components, solo_planets=solo_planets)
+        return cls(
+            find_campaign(name, config.components), solo_planets=config.values["solo_planets"],
+            components=config.components, cards=config.components_digest,
+        )  # fmt: skip
 
     @property
     def name(self) -> str:
@@ -112,7 +117,11 @@ class Campaign:
 
         Raises:
             CampaignError: the campaign is completed, the game is not over, or it belongs to another level.
+            TypeError: ``last`` is no snapshot.
+            ValueError: the seed is not an integer 0 .. 2**64 - 1.
         """
+        check_type("last", last, Snapshot, "Snapshot.deal begins a game")
+        seed = check_seed(seed)
         if self.completed:
             raise CampaignError(f"the campaign {self.name} is completed")
         if not last.over:

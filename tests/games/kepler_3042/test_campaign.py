@@ -8,8 +8,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from kepler_envs import OptionError
 from kepler_envs.cli.app import run
 from kepler_envs.cli.campaign import PlayCampaign
 from kepler_envs.cli.match import Match
@@ -137,6 +139,31 @@ def test_progress_in_a_file(tmp_path: Path) -> None:
     assert again == campaign and again.configuration().digest == campaign.configuration().digest
     assert again.attempts == [Attempt(1, 0, 3, 45, True, True, campaign.attempts[0].decisions)]
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, "7", None, True, 7.0])
+def test_seeds_that_no_file_could_hold(seed: Any) -> None:
+    """They would be written, and the file could never be read again."""
+    campaign = Campaign.begin(1)
+    last = finished(campaign, 45)
+    with pytest.raises(ValueError, match=r"seed = .* is not allowed; allowed: an integer 0\.\.2\*\*64 - 1"):
+        campaign.record(last, seed)
+    assert (campaign.level, campaign.attempts) == (1, [])
+
+
+def test_integers_of_numpy_are_written(tmp_path: Path) -> None:
+    campaign = Campaign.begin(np.int64(1), solo_planets=np.int64(20))
+    campaign.record(finished(campaign, 45), np.uint64(2**64 - 1))
+    campaign.save(tmp_path / "progress.json")
+    again = Campaign.load(tmp_path / "progress.json")
+    assert again == campaign and (again.solo_planets, again.attempts[0].seed) == (20, 2**64 - 1)
+
+
+def test_arguments_of_another_type() -> None:
+    with pytest.raises(OptionError, match="components = 3 is not allowed; allowed: a path, or None"):
+        Campaign.begin(1, components=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="last must be a Snapshot, not 'x'"):
+        Campaign.begin(1).record("x", 1)  # type: ignore[arg-type]
 
 
 def test_cards_that_change_during_a_campaign(tmp_path: Path) -> None:
