@@ -83,8 +83,11 @@ class Piece:
     def view(self, vector: np.ndarray) -> np.ndarray:
         """The piece of ``vector`` (..., size), as a view of shape (..., *shape).
 
-        Raises ValueError if the vector ends before the piece does, as one without derived fields may.
+        Raises ValueError if the vector ends before the piece does, as one without derived fields may, and TypeError if
+        it is no array.
         """
+        if not isinstance(vector, np.ndarray):
+            raise TypeError(f"{self.name}: the vector must be an array of NumPy, not {type(vector).__name__}")
         if not vector.ndim or vector.shape[-1] < self._end:
             raise ValueError(
                 f"{self.name}: the vector has shape {vector.shape}; allowed: at least {self._end} entries, as an "
@@ -361,9 +364,10 @@ class Layout:
 
     def check(self, observations: np.ndarray) -> None:
         """Raise ValueError unless observations are (N, size) and within the bounds. It names the first one outside."""
-        if np.ndim(observations) != 2 or observations.shape[1] != self.size:
-            raise ValueError(f"observations must be (N, {self.size}), not {np.shape(observations)}")
-        outside = (observations < self.low) | (observations > self.high)
+        observations = np.asarray(observations)
+        if observations.ndim != 2 or observations.shape[1] != self.size:
+            raise ValueError(f"observations must be (N, {self.size}), not {observations.shape}")
+        outside = ~((observations >= self.low) & (observations <= self.high))  # so that NaN is outside, too
         if outside.any():
             row, entry = np.argwhere(outside)[0]
             raise ValueError(

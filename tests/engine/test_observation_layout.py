@@ -209,6 +209,24 @@ def test_what_is_outside_the_bounds_is_named(layout: Layout) -> None:
         layout.check(seen)
 
 
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -0.5])
+def test_what_is_no_number_is_outside_the_bounds(layout: Layout, wrong: float) -> None:
+    seen = np.tile(layout.low, (3, 1)).astype(float)
+    seen[2, 0] = wrong
+    with pytest.raises(ValueError, match=rf"observation 2: game\.phase\[0\] is {wrong}; allowed: 0\.\.3"):
+        layout.check(seen)
+
+
+def test_lists_are_checked_like_arrays_and_have_no_views(layout: Layout) -> None:
+    seen = layout.low.tolist()
+    layout.check([seen, seen])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"observation 1: game\.phase\[0\] is 4; allowed: 0\.\.3"):
+        layout.check([seen, [4, *seen[1:]]])  # type: ignore[arg-type]
+    for ask in (layout["game.phase"].view, layout.names):
+        with pytest.raises(TypeError, match=r"game\.phase: the vector must be an array of NumPy, not list"):
+            ask(seen)
+
+
 @pytest.mark.parametrize("shape", [(3,), (1, 2), (1, 1, 3)])
 def test_what_are_no_observations_is_not_checked(shape: tuple[int, ...]) -> None:
     layout = Layout([table("game", 1, [piece("hand", COUNT, 7, "", shape=3)])])
