@@ -65,7 +65,7 @@ class SetupOption(Option):
                 given = json.loads(value)
             except (ValueError, RecursionError):  # no JSON, or more digits or brackets than are read
                 given = None
-        if given == RANDOM_WORD:
+        if isinstance(given, str) and given == RANDOM_WORD:  # an array would compare entry by entry
             return RANDOM_WORD
         if not isinstance(given, Mapping):
             raise OptionError(f"{game}: option {self.name} = {value!r:.200} is not allowed; allowed: {self.allowed}")

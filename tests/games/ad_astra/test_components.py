@@ -204,6 +204,7 @@ def changed_setup(**changes: Any) -> dict[str, Any]:
         ({"num_players": 2}, "an integer 3..5"),
         ({"num_players": 6}, "an integer 3..5"),
         ({"trades": 4}, "there are num_players, components, artifacts, layout"),
+        ({"setup": np.array(["random", "random"])}, "a mapping with start_planets"),
         ({"setup": 7}, "a mapping with start_planets and systems, artifact_deck, first_player"),
         ({"setup": "chess"}, "a mapping with start_planets and systems"),
         ({"setup": {"stars": 3}}, "unknown parts stars"),
