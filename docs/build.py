@@ -55,6 +55,8 @@ LEADERBOARD_AGENTS = (
 SEARCH_BUDGETS = (100, 1000)
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
+FIXED_TABLES = """Fixed tables are no part of the vector. They are the same in all games with a component file.
+`env.config.observation.fixed[TABLE].values` is an int16 array with a row for each row of the table."""
 PICTURE_AGENT, PICTURE_SEED, PICTURE_DECISIONS = "greedy", 6, 90
 
 
@@ -81,11 +83,17 @@ def actions(game: Game) -> str:
 
 
 def observation(game: Game) -> str:
-    rows = (
-        (code(row.name), row.where, row.shape, row.values, row.kind, row.meaning)
-        for row in describe.piece_rows(game.observation)
-    )
-    return markdown_table(("piece", "entry", "shape", "values", "kind", "meaning"), rows)
+    """The pieces of the vector, and the fields of the tables beside it."""
+    pieces = pieces_table("piece", "entry", describe.piece_rows(game.observation))
+    if not game.observation.fixed:
+        return pieces
+    tables = pieces_table("field of a fixed table", "column", describe.fixed_rows(game.observation))
+    return f"{pieces}\n\n{FIXED_TABLES}\n\n{tables}"
+
+
+def pieces_table(name: str, where: str, rows: Sequence[describe.PieceRow]) -> str:
+    cells = ((code(row.name), row.where, row.shape, row.values, row.kind, row.meaning) for row in rows)
+    return markdown_table((name, where, "shape", "values", "kind", "meaning"), cells)
 
 
 def components(game: Game) -> str:

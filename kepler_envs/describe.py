@@ -6,6 +6,7 @@ Nothing here is laid out: every function gives a list of rows with named fields.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.game import Game
-from kepler_envs.engine.observation import Layout
+from kepler_envs.engine.observation import Layout, Piece
 
 OVER = "OVER"
 """The name that every game gives the node of a finished game."""
@@ -119,11 +120,23 @@ def piece_rows(layout: Layout) -> list[PieceRow]:
     for piece in layout:
         one_row = piece.shape[0] == 1  # else the first axis is the row of the table, a stride apart
         where = str(piece.offset) if one_row else f"{piece.offset}+{piece.strides[0]}i"
-        shape = " x ".join(str(length) for length in piece.shape)
-        kind = f"{piece.kind} to {piece.of}" if piece.of else piece.kind
-        meaning = f"{piece.meaning} (derived)" if piece.derived else piece.meaning
-        rows.append(PieceRow(piece.name, where, shape, span(piece.low, piece.high), kind, meaning))
+        rows.append(_piece_row(piece, where, piece.shape))
     return rows
+
+
+def fixed_rows(layout: Layout) -> list[PieceRow]:
+    """The fields of the tables outside the vector. ``where`` is the first column of a field in the table's values."""
+    return [
+        _piece_row(piece, str(piece.offset), (table.rows, *piece.shape))
+        for table in layout.fixed.values()
+        for piece in table.fields
+    ]
+
+
+def _piece_row(piece: Piece, where: str, shape: Sequence[int]) -> PieceRow:
+    kind = f"{piece.kind} to {piece.of}" if piece.of else piece.kind
+    meaning = f"{piece.meaning} (derived)" if piece.derived else piece.meaning
+    return PieceRow(piece.name, where, " x ".join(map(str, shape)), span(piece.low, piece.high), kind, meaning)
 
 
 def component_file(game: Game) -> Path:

@@ -90,8 +90,8 @@ def test_show_prints_every_row(name, capsys):
     assert main(["show", name]) == 0
     printed = capsys.readouterr().out
     game = kepler_envs.load_game(name)
-    shown = [*describe.option_rows(game), *describe.node_rows(game), *describe.piece_rows(game.observation)]
-    for row in [*shown, *describe.action_rows(game.actions)]:
+    shown = [*describe.option_rows(game), *describe.node_rows(game), *describe.action_rows(game.actions)]
+    for row in [*shown, *describe.piece_rows(game.observation), *describe.fixed_rows(game.observation)]:
         assert row.name in printed
     for table in describe.component_tables(game):
         assert f"Components: {table.section}" in printed

@@ -109,6 +109,9 @@ def test_tables_are_pipe_tables():
 def test_tables_cover_the_game(name):
     game = kepler_envs.load_game(name)
     assert [row.name for row in describe.piece_rows(game.observation)] == list(game.observation.pieces)
+    assert [row.name for row in describe.fixed_rows(game.observation)] == [
+        field.name for table in game.observation.fixed.values() for field in table.fields
+    ]
     assert [row.name for row in describe.action_rows(game.actions)] == [block.name for block in game.actions.blocks]
     assert [row.name for row in describe.option_rows(game)] == [
         "num_players", *(option.name for option in game.option_list), "components",

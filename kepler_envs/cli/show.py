@@ -48,6 +48,9 @@ class Show:
         console.print(grid("Actions", action_columns, describe.action_rows(config.actions), right=("ids",)))
         piece_columns = ("piece", "entry", "shape", "values", "kind", "meaning")
         console.print(grid("Observation", piece_columns, describe.piece_rows(config.observation)))
+        fixed_columns = ("field", "column", *piece_columns[2:])
+        if config.observation.fixed:
+            console.print(grid("Fixed tables", fixed_columns, describe.fixed_rows(config.observation)))
         for table in describe.component_tables(game, self.components):
             shown = table if self.players is None else table.for_players(self.players)
             console.print(grid(f"Components: {shown.section}", shown.columns, shown.rows))

@@ -6,6 +6,7 @@ Rows stand in the order in which action ids name them. Worths are rules of thumb
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from kepler_envs.games.kepler_3042.state import (
     MAX_SHIPS,
     MAX_SPEED,
     MOST_REWARDS,
+    NEXT_BENEFICIARY,
     NUM_BONUS,
     NUM_CAMPAIGNS,
     NUM_CARDS,
@@ -95,6 +97,11 @@ AT_WAYS = "MOVEMENT, GOING_ON, PLACE"
 AT_AIMS = "MAIN_ACTION, MOVEMENT, MOVER, GOING_ON, and BONUS_ACTION if it offers a movement"
 
 
+def _words(labels: type[IntEnum]) -> str:
+    """The words of a component file with their labels, from 1 on; 0 is none."""
+    return ", ".join(f"{1 + word} {word.name.lower()}" for word in labels)
+
+
 def _where_ships_are() -> list[Piece]:
     return [
         reference("place", "places", "hex it is on; none while it is in the supply"),
@@ -109,7 +116,9 @@ FACTS = (
         1,
         [
             piece("node", LABEL, len(Node) - 1, "what the seat to move is asked for"),
-            piece("flow", LABEL, TURN_OVER, "what the active seat is asked for once rewards are handed out"),
+            piece("flow", LABEL, TURN_OVER,
+                  "what the active seat is asked for once rewards are handed out; "
+                  f"{NEXT_BENEFICIARY} the card's next player, {TURN_OVER} nothing more in its turn"),
             piece("phase", LABEL, len(Phase) - 1, "0 setup, 1 turns, 2 progress card, 3 over"),
             piece("round", NUMBER, ROUNDS, "current round; 0 during setup"),
             piece("num_players", NUMBER, MAX_PLAYERS, "players", low=1),
@@ -123,7 +132,8 @@ FACTS = (
             piece("technology", LABEL, NUM_TECHS, "1 + technology that is being paid"),
             piece("left", COUNT, MAX_CONVERSIONS, "how often the action can still be repeated", scale=4),
             piece("source", LABEL, 3,
-                  "what a movement or a new starship comes from: main action, bonus action, end of the turn, card"),
+                  "what a movement or a new starship comes from: 0 main action, 1 bonus action, 2 end of the turn, "
+                  "3 card"),
             piece("place_slot", LABEL, NUM_SLOTS, "1 + slot of the card that paid for the starship to be placed"),
             piece("speed", NUMBER, MAX_SPEED, "spaces each starship may move"),
             piece("points", NUMBER, MAX_SPEED, "spaces that the starship which may go on has left"),
@@ -221,8 +231,8 @@ DERIVED = (
             piece("lead", NUMBER, MOST_VP,
                   "points without objectives, ahead of the best other; solo: above the minimum score, for which "
                   "objectives count too", low=-MOST_VP, scale=20),
-            piece("who", LABEL, len(Who), "1 + whom the progress card is for"),
-            piece("what", LABEL, len(What), "1 + what the progress card brings"),
+            piece("who", LABEL, len(Who), f"whom the progress card is for: {_words(Who)}"),
+            piece("what", LABEL, len(What), f"what the progress card brings: {_words(What)}"),
             piece("subject", LABEL, NUM_TECHS, "1 + technology or track that the progress card names"),
             piece("count", NUMBER, 9, "cubes, spaces, tiles or highest level that the progress card names"),
             piece("burns", FLAG, 1, "a level from the progress card burns cubes"),
@@ -257,7 +267,7 @@ DERIVED = (
         "objectives",
         NUM_OBJECTIVES,
         [
-            piece("test", LABEL, len(Requirement), "1 + what it asks for"),
+            piece("test", LABEL, len(Requirement), f"what it asks for: {_words(Requirement)}"),
             piece("wanted", NUMBER, TRACK_END, "how much of that it asks for", scale=3),
             piece("vp", NUMBER, 30, "points", scale=6),
             piece("have", COUNT, TRACK_END, "how much of that the observer has, if it has to satisfy it", scale=3),

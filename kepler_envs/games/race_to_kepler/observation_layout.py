@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,11 @@ def _units(name: str, meaning: str, scale: int, high: int = MOST_UNITS) -> Piece
     return piece(name, NUMBER, high, meaning, scale=scale)
 
 
+def _words(labels: type[IntEnum], first: int = 1) -> str:
+    """The words of the effect language with their labels, from ``first`` on."""
+    return ", ".join(f"{first + word} {word.name.lower()}" for word in labels)
+
+
 GAME_FACTS = [
     # as they stand in the state
     piece("energy", COUNT, MOST_UNITS, "energy of the active player", scale=20),
@@ -111,11 +117,12 @@ GAME_FACTS = [
     _units("max_rounds", "number of rounds after which the game ends without a winner", 40, 1000),
     # the program that asks
     reference("asking", "cards", "the card whose program asks; none for a city's"),
-    piece("origin", LABEL, NUM_ORIGINS, "where the program stands: when played, discarded, ejected, trait, operations"),
-    piece("source", LABEL, len(Source), "at MOVE: where cards come from, in the order of the effect language"),
-    piece("destination", LABEL, len(Destination), "at MOVE: where they go"),
-    piece("mode", LABEL, len(Mode), "at MOVE: must, may, up to, all"),
-    piece("filter", LABEL, len(Filter), "at MOVE: which cards"),
+    piece("origin", LABEL, NUM_ORIGINS,
+          "where the program stands: 1 when played, 2 discarded, 3 ejected, 4 trait, 5 to 8 operations"),
+    piece("source", LABEL, len(Source), f"at MOVE: where cards come from: {_words(Source)}"),
+    piece("destination", LABEL, len(Destination), f"at MOVE: where they go: {_words(Destination)}"),
+    piece("mode", LABEL, len(Mode), f"at MOVE: {_words(Mode)}"),
+    piece("filter", LABEL, len(Filter), f"at MOVE: which cards: {_words(Filter)}"),
     piece("parameter", NUMBER, MAX_COST, "at MOVE: the number that belongs to the filter", scale=5),
     piece("picks_left", NUMBER, MOST_MOVED, "at MOVE: n of the move, at most 10, less the cards moved so far",
           low=-MOST_SHOWN, scale=10),
@@ -167,7 +174,10 @@ FRAME_FACTS = [
     piece("in_move", FLAG, 1, "a move is under way"),
     piece("looking", FLAG, 1, "the program opened the look zone"),
     piece(
-        "origin", LABEL, NUM_ORIGINS - 1, "where the program stands: when played, discarded, ejected, trait, operations"
+        "origin",
+        LABEL,
+        NUM_ORIGINS - 1,
+        "where the program stands: 0 when played, 1 discarded, 2 ejected, 3 trait, 4 to 7 operations",
     ),
 ]
 TABLES = [
@@ -278,7 +288,8 @@ def _cities(tables: Any) -> FixedTable:
     columns = {
         piece("there", FLAG, 1, "it is in the game"): tables["cities"] >> numbers & 1,
         piece("difficulty", NUMBER, 3, "difficulty printed on it"): cities["difficulty"],
-        piece("hook", LABEL, len(Hook) - 1, "when its trait works"): cities["hook"],
+        piece("hook", LABEL, len(Hook) - 1,
+              f"when its trait works: {_words(Hook, first=0)}"): cities["hook"],
         piece("parameter", NUMBER, MAX_COST, "number that belongs to its trait", scale=3): cities["parameter"],
         piece("kinds", NUMBER, NUM_KINDS,
               "how many kinds its trait works on"): [int(one).bit_count() for one in cities["kinds"]],

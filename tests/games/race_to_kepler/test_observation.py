@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from kepler_envs.games.race_to_kepler import actions
+from kepler_envs.games.race_to_kepler.effects import Destination, Filter, Mode, Source
 from tests.games.race_to_kepler.scenario import DONE, GAME, Seat, after, scenario
 
 
@@ -13,6 +16,19 @@ def test_tables() -> None:
         "game": 1, "players": 4, "operations": 4, "cards": 51, "top": 5, "look": 5, "frames": 8, "options": 4,
     }  # fmt: skip
     assert {name: one.rows for name, one in layout.fixed.items()} == {"kinds": 51, "cities": 15, "city_operations": 60}
+
+
+def test_labels_of_the_effect_language_are_named() -> None:
+    """With their numbers, of which 0 is none; a frame of the stack always has an origin, so that its numbers are one
+    less."""
+    layout = GAME.observation
+    for name, words in (("source", Source), ("destination", Destination), ("mode", Mode), ("filter", Filter)):
+        listed = re.findall(r"(\d+) (\w+)", layout[f"game.{name}"].meaning)
+        assert listed == [(str(1 + word), word.name.lower()) for word in words] and len(listed) == len(words)
+    origins = ["when played", "discarded", "ejected", "trait"]
+    for name, first in (("game", 1), ("frames", 0)):
+        told = [f"{first + number} {words}" for number, words in enumerate(origins)]
+        assert ", ".join([*told, f"{first + 4} to {first + 7} operations"]) in layout[f"{name}.origin"].meaning
 
 
 def test_ids_point_at_cards_and_at_what_is_printed_on_them() -> None:
