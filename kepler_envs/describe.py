@@ -48,7 +48,11 @@ class ActionRow(NamedTuple):
 
 
 class PieceRow(NamedTuple):
-    """A piece of the observation; ``where`` is its first entry, with ``+stride i`` for a column of a table."""
+    """A piece of the observation.
+
+    ``where`` is its first entry, with ``+stride i`` for a column of a table. The entries of a row lie side by side, or
+    are ``+stride j`` apart.
+    """
 
     name: str
     where: str
@@ -116,12 +120,14 @@ def action_rows(actions: ActionSet) -> list[ActionRow]:
 
 def piece_rows(layout: Layout) -> list[PieceRow]:
     """The pieces of an observation in the order of the vector."""
-    rows = []
-    for piece in layout:
-        one_row = piece.shape[0] == 1  # else the first axis is the row of the table, a stride apart
-        where = str(piece.offset) if one_row else f"{piece.offset}+{piece.strides[0]}i"
-        rows.append(_piece_row(piece, where, piece.shape))
-    return rows
+    return [_piece_row(piece, _place(piece), piece.shape) for piece in layout]
+
+
+def _place(piece: Piece) -> str:
+    """Where the entries of a piece lie: its first axis is the row of the table."""
+    row = "" if piece.shape[0] == 1 else f"+{piece.strides[0]}i"
+    apart = "" if len(piece.shape) == 1 or piece.strides[-1] == 1 else f"+{piece.strides[-1]}j"
+    return f"{piece.offset}{row}{apart}"
 
 
 def fixed_rows(layout: Layout) -> list[PieceRow]:

@@ -8,6 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kepler_envs
@@ -121,6 +122,18 @@ def test_tables_cover_the_game(name):
     for table in describe.component_tables(game):
         for provenance in (row[table.columns.index("prov")] for row in table.rows):
             assert set(re.findall(r"\b[A-Z]\b", provenance)) <= tags and provenance
+
+
+@pytest.mark.parametrize("name", kepler_envs.list_games())
+def test_the_places_of_pieces_are_those_of_their_entries(name):
+    """``468+1i+51j``: i is the row, j the place in it; without j, the entries of a row lie side by side."""
+    layout = kepler_envs.load_game(name).observation
+    for row in describe.piece_rows(layout):
+        first, i, j = re.fullmatch(r"(\d+)(?:\+(\d+)i)?(?:\+(\d+)j)?", row.where).groups()
+        indices = layout[row.name].indices()
+        rows, places = np.indices((len(indices), indices[0].size))
+        told = int(first) + int(i or 0) * rows + int(j or 1) * places
+        np.testing.assert_array_equal(told.reshape(indices.shape), indices, row.name)
 
 
 @pytest.mark.parametrize("page", links.pages(ROOT), ids=lambda page: str(page.relative_to(ROOT)))
