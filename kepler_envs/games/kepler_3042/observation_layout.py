@@ -124,7 +124,7 @@ FACTS = (
             piece("num_players", NUMBER, MAX_PLAYERS, "players", low=1),
             piece("turns_done", NUMBER, MAX_PLAYERS, "turns done this round; during setup, seats done"),
             reference("active", "players", "player whose setup, turn or card it is"),
-            reference("to_move", "players", "player who decides"),
+            reference("to_move", "players", "player who decides; it means nothing once the game is over"),
             piece("conversions", COUNT, MAX_CONVERSIONS, "conversions left this turn", scale=3),
             piece("allocations", COUNT, MAX_ALLOCATIONS, "allocations left this turn"),
             piece("second_free", FLAG, 1, "the next bonus action burns nothing"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, piece, reference, table
+from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, Piece, piece, reference, table
 from kepler_envs.games.kepler_run.state import (
     MAX_CARDS,
     MAX_FUEL,
@@ -75,11 +75,14 @@ def make_observation(tables: Any) -> Layout:
         piece("comets", NUMBER, most["comets"], "comet icons"),
         piece("stations", NUMBER, most["stations"], "station icons; at least one makes it a place for a disk"),
     ]
-    part = [
-        piece("part", LABEL, SLING_PART, kind),
-        piece("fuel", NUMBER, max(dots, cost), "fuel that it takes; for MOVE, in the observer's own flight"),
-        piece("used", FLAG, 1, "it has been used in this flight"),
-    ]
+
+    def part(takes: str) -> list[Piece]:
+        return [
+            piece("part", LABEL, SLING_PART, kind),
+            piece("fuel", NUMBER, max(dots, cost), takes),
+            piece("used", FLAG, 1, "it has been used in this flight"),
+        ]
+
     game = [
         piece("node", LABEL, max(Node), "0 DRAFT, 1 TARGET, 2 CONTRACT, 3 LOAD, 4 FLY, 5 OVER"),
         piece("round", LABEL, 2, "current round, counted from 0"),
@@ -93,7 +96,7 @@ def make_observation(tables: Any) -> Layout:
         ),
         piece("arrivals", COUNT, MAX_PLAYERS, "arrivals at Kepler this round"),
         piece("committed_count", NUMBER, MAX_PLAYERS, "contracts chosen this round"),
-        reference("decider", "players", "player who decides"),
+        reference("decider", "players", "player who decides; it means nothing once the game is over"),
         reference("order", "players", "the players in turn order", shape=MAX_PLAYERS),
     ]
     contracts = [
@@ -142,10 +145,10 @@ def make_observation(tables: Any) -> Layout:
             table("contracts", NUM_TRAITS, contracts),
             table("places", NUM_PLACES, places),
             table("row", ROW_SLOTS, row),
-            table("ways", NUM_WAYS, part),
+            table("ways", NUM_WAYS, part("fuel that it takes; for MOVE, in the observer's own flight")),
             table("loads", NUM_LOADS, [piece("possible", FLAG, 1, "the observer's ship has that much fuel")]),
             table("players", MAX_PLAYERS, players),
-            table("parts", PART_SLOTS * (MAX_PLAYERS - 1), part),
+            table("parts", PART_SLOTS * (MAX_PLAYERS - 1), part("fuel that it takes")),
             table("deck", MAX_CARDS, [piece("unseen", FLAG, 1, "1 while the card with this id is in the deck")]),
             *_derived(),
         ]
