@@ -91,7 +91,7 @@ def _at(when: str, fields: list[Piece]) -> list[Piece]:
 AT_TRACKS = "MAIN_ACTION, BONUS_ACTION, MAPPING_TRACK"
 AT_TECHNOLOGIES = "FIRST_TECHNOLOGY, TECHNOLOGICAL_DEVELOPMENT, CARD_TECHNOLOGY"
 AT_BONUSES = "MAIN_ACTION, BONUS_ACTION"
-AT_CARDS = "where a card or cubes are chosen, converted or allocated"
+AT_CARDS = "MAIN_ACTION, where a card or cubes are chosen, and while conversions or allocations are left"
 AT_STARSHIPS = "MAIN_ACTION, COLONY_SEEDING, MOVEMENT, MOVER, GOING_ON, WITHDRAWAL"
 AT_WAYS = "MOVEMENT, GOING_ON, PLACE"
 AT_AIMS = "MAIN_ACTION, MOVEMENT, MOVER, GOING_ON, and BONUS_ACTION if it offers a movement"

@@ -10,7 +10,8 @@ import numpy as np
 from kepler_envs import Snapshot
 from kepler_envs.games.kepler_3042 import GAME
 from kepler_envs.games.kepler_3042.components_objectives import OBJECTIVE_ARGUMENTS
-from kepler_envs.games.kepler_3042.state import WHAT, WHO
+from kepler_envs.games.kepler_3042.state import WHAT, WHO, Node
+from tests.contract.subjects import play
 
 PAGE = Path(__file__).parents[3] / "docs" / "games" / "kepler_3042.md"
 DEALS = 2000
@@ -24,6 +25,22 @@ def test_labels_of_cards_and_objectives_are_named() -> None:
         listed = re.findall(r"(\d+) (\w+)", layout[name].meaning)
         assert [int(number) for number, _ in listed] == list(range(1, layout[name].high + 1))
         assert {word for _, word in listed} == set(words)
+
+
+def test_when_fields_about_slots_are_written() -> None:
+    """At the nodes that their meaning tells, and wherever a turn has conversions or allocations left; else they are
+    0."""
+    config = GAME.configure(2)
+    fields = [field for field in config.observation if field.derived and "allocations are left" in field.meaning]
+    assert {field.table for field in fields} == {"slots", "resources"}
+    found = set()
+    for position, _ in play(config, 1):
+        own = config.observation.names(position.observe(position.seat))
+        left = bool(own["game.conversions"][0] + own["game.allocations"][0])
+        written = any(own[field.name].any() for field in fields)
+        assert left <= written or position.over
+        found.add((position.node, left, written))
+    assert {(Node.PLACE, True, True), (Node.PLACE, False, False), (Node.MAIN_ACTION, False, True)} <= found
 
 
 def test_deals_with_few_planets_near_sol() -> None:
