@@ -88,6 +88,8 @@ def configure(
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
+        BrokenGame: an installed package brings it, but it cannot be loaded; an ImportError.
+        TypeError: ``name`` is no text.
         UnknownOptionError: there is no such option. The message names those arguments, too.
         OptionError: a value is not allowed.
         ComponentError: the component file is wrong.

@@ -53,6 +53,7 @@ def make_seat(
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
+        BrokenGame: an installed package brings it, but it cannot be loaded; an ImportError.
         OptionError: a value is not allowed.
         ComponentError: the component file is wrong.
         BotError: there is no such bot (this is a ValueError).

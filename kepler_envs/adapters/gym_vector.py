@@ -62,6 +62,7 @@ def make_seats(
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
+        BrokenGame: an installed package brings it, but it cannot be loaded; an ImportError.
         OptionError: a value is not allowed.
         ComponentError: the component file is wrong.
         BotError: there is no such bot (this is a ValueError).

@@ -179,6 +179,7 @@ def masked_ppo(game: str, hidden: tuple[int, ...] = (256, 128), **settings: Any)
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
+        BrokenGame: an installed package brings it, but it cannot be loaded; an ImportError.
         OptionError: a setting is not as it must be, ``mask_in`` among them.
         ComponentError: the component file is wrong.
     """

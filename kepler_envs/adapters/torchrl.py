@@ -56,6 +56,7 @@ def make_torchrl(
 
     Raises:
         UnknownGame: there is no such game; a KeyError.
+        BrokenGame: an installed package brings it, but it cannot be loaded; an ImportError.
         OptionError: an option is not as it must be, or ``mask_in`` is not ``observation``, where TorchRL
             takes masks from.
         ComponentError: the component file is wrong.
