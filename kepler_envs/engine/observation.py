@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
@@ -143,6 +144,11 @@ def piece(
 def reference(name: str, of: str, meaning: str, *, shape: int | tuple[int, ...] = ()) -> Piece:
     """Make a field that names rows of the table ``of``: 0 for none, else 1 + the row."""
     return replace(piece(name, REFERENCE, 0, meaning, shape=shape), of=of)
+
+
+def numbered(labels: type[IntEnum], first: int = 1) -> str:
+    """The words of an enumeration as values of a LABEL, the one with value 0 being ``first``: ``1 must, 2 may``."""
+    return ", ".join(f"{first + word} {word.name.lower()}" for word in labels)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ Rows stand in the order in which action ids name them. Worths are rules of thumb
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from kepler_envs.engine.observation import (
     Layout,
     Piece,
     fixed_table,
+    numbered,
     piece,
     reference,
     table,
@@ -95,11 +95,6 @@ AT_CARDS = "MAIN_ACTION, where a card or cubes are chosen, and while conversions
 AT_STARSHIPS = "MAIN_ACTION, COLONY_SEEDING, MOVEMENT, MOVER, GOING_ON, WITHDRAWAL"
 AT_WAYS = "MOVEMENT, GOING_ON, PLACE"
 AT_AIMS = "MAIN_ACTION, MOVEMENT, MOVER, GOING_ON, and BONUS_ACTION if it offers a movement"
-
-
-def _words(labels: type[IntEnum]) -> str:
-    """The words of a component file with their labels, from 1 on; 0 is none."""
-    return ", ".join(f"{1 + word} {word.name.lower()}" for word in labels)
 
 
 def _where_ships_are() -> list[Piece]:
@@ -231,8 +226,8 @@ DERIVED = (
             piece("lead", NUMBER, MOST_VP,
                   "points without objectives, ahead of the best other; solo: above the minimum score, for which "
                   "objectives count too", low=-MOST_VP, scale=20),
-            piece("who", LABEL, len(Who), f"whom the progress card is for: {_words(Who)}"),
-            piece("what", LABEL, len(What), f"what the progress card brings: {_words(What)}"),
+            piece("who", LABEL, len(Who), f"whom the progress card is for: {numbered(Who)}"),
+            piece("what", LABEL, len(What), f"what the progress card brings: {numbered(What)}"),
             piece("subject", LABEL, NUM_TECHS, "1 + technology or track that the progress card names"),
             piece("count", NUMBER, 9, "cubes, spaces, tiles or highest level that the progress card names"),
             piece("burns", FLAG, 1, "a level from the progress card burns cubes"),
@@ -267,7 +262,7 @@ DERIVED = (
         "objectives",
         NUM_OBJECTIVES,
         [
-            piece("test", LABEL, len(Requirement), f"what it asks for: {_words(Requirement)}"),
+            piece("test", LABEL, len(Requirement), f"what it asks for: {numbered(Requirement)}"),
             piece("wanted", NUMBER, TRACK_END, "how much of that it asks for", scale=3),
             piece("vp", NUMBER, 30, "points", scale=6),
             piece("have", COUNT, TRACK_END, "how much of that the observer has, if it has to satisfy it", scale=3),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from kepler_envs.engine.observation import (
     Layout,
     Piece,
     fixed_table,
+    numbered,
     piece,
     reference,
     table,
@@ -73,11 +73,6 @@ def _units(name: str, meaning: str, scale: int, high: int = MOST_UNITS) -> Piece
     return piece(name, NUMBER, high, meaning, scale=scale)
 
 
-def _words(labels: type[IntEnum], first: int = 1) -> str:
-    """The words of the effect language with their labels, from ``first`` on."""
-    return ", ".join(f"{first + word} {word.name.lower()}" for word in labels)
-
-
 GAME_FACTS = [
     # as they stand in the state
     piece("energy", COUNT, MOST_UNITS, "energy of the active player", scale=20),
@@ -119,10 +114,10 @@ GAME_FACTS = [
     reference("asking", "cards", "the card whose program asks; none for a city's"),
     piece("origin", LABEL, NUM_ORIGINS,
           "where the program stands: 1 when played, 2 discarded, 3 ejected, 4 trait, 5 to 8 operations"),
-    piece("source", LABEL, len(Source), f"at MOVE: where cards come from: {_words(Source)}"),
-    piece("destination", LABEL, len(Destination), f"at MOVE: where they go: {_words(Destination)}"),
-    piece("mode", LABEL, len(Mode), f"at MOVE: {_words(Mode)}"),
-    piece("filter", LABEL, len(Filter), f"at MOVE: which cards: {_words(Filter)}"),
+    piece("source", LABEL, len(Source), f"at MOVE: where cards come from: {numbered(Source)}"),
+    piece("destination", LABEL, len(Destination), f"at MOVE: where they go: {numbered(Destination)}"),
+    piece("mode", LABEL, len(Mode), f"at MOVE: {numbered(Mode)}"),
+    piece("filter", LABEL, len(Filter), f"at MOVE: which cards: {numbered(Filter)}"),
     piece("parameter", NUMBER, MAX_COST, "at MOVE: the number that belongs to the filter", scale=5),
     piece("picks_left", NUMBER, MOST_MOVED, "at MOVE: n of the move, at most 10, less the cards moved so far",
           low=-MOST_SHOWN, scale=10),
@@ -289,7 +284,7 @@ def _cities(tables: Any) -> FixedTable:
         piece("there", FLAG, 1, "it is in the game"): tables["cities"] >> numbers & 1,
         piece("difficulty", NUMBER, 3, "difficulty printed on it"): cities["difficulty"],
         piece("hook", LABEL, len(Hook) - 1,
-              f"when its trait works: {_words(Hook, first=0)}"): cities["hook"],
+              f"when its trait works: {numbered(Hook, first=0)}"): cities["hook"],
         piece("parameter", NUMBER, MAX_COST, "number that belongs to its trait", scale=3): cities["parameter"],
         piece("kinds", NUMBER, NUM_KINDS,
               "how many kinds its trait works on"): [int(one).bit_count() for one in cities["kinds"]],
