@@ -32,6 +32,11 @@ MAY_CHANGE = (
 """Settings that may change when you continue a run. Another component file must have the same cards."""
 
 DEFAULT_STEPS = 2_000_000
+OF_OWN_PLAY = (
+    "opponent", "batch_size", "epochs", "learning_rate", "final_learning_rate", "gamma", "gae_lambda", "clip_range",
+    "entropy", "max_grad_norm",
+)  # fmt: skip
+"""Settings of learning from its own play, which imitation alone leaves unused, as it does those of the pool."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,8 @@ class TrainConfig:
     learning_rate: float = 1e-3
     """Learning rate of Adam at the start."""
     final_learning_rate: float = 1e-4
-    """Learning rate at the end. It falls linearly."""
+    """Learning rate at the end. Between the two it changes linearly, so a lower --learning-rate needs a lower one here.
+    """
     gamma: float = 1.0
     """Discount per decision of the learner."""
     gae_lambda: float = 0.95
@@ -185,7 +191,7 @@ class TrainConfig:
         for name in ("entropy", "value_weight"):
             need(self, name, 0 <= getattr(self, name) < math.inf, "a number from 0 on")
         need(self, "steps", self.steps is None or self.steps >= 1, "an integer from 1 on")
-        need(self, "minutes", self.minutes is None or self.minutes > 0, "more than 0")
+        need(self, "minutes", self.minutes is None or 0 < self.minutes < math.inf, "a number above 0")
         for name in ("teacher_share", "teacher_noise", "gamma", "gae_lambda"):
             need(self, name, 0 <= getattr(self, name) <= 1, "0 to 1")
         self._check_unused()
@@ -205,6 +211,14 @@ class TrainConfig:
             need_defaults(self, names, "only with --teacher")
         else:
             need(self, "teacher_share", self.teacher_share > 0, "more than 0 with --teacher")
+            if self.teacher_share == 1:
+                self._need_no_own_play()
+
+    def _need_no_own_play(self) -> None:
+        """Raise BotError if something is asked for that imitation alone leaves unused."""
+        allowed = "only with --teacher-share below 1"
+        need_defaults(self, OF_OWN_PLAY, allowed)
+        need_defaults(self.pool, [one.name for one in fields(PoolConfig)], allowed, "pool.")
 
     @property
     def budget_steps(self) -> int | None:
@@ -220,11 +234,14 @@ class TrainConfig:
 
 
 def without_unused(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a saved run without teacher and sparring partners that have no share. Once they were accepted,
-    and such a run goes on if they are left out."""
+    """The settings of a saved run without those that it never used: teacher and sparring partners that have no share,
+    and the settings of self-play if all is imitation. Once they were accepted, and such a run goes on if they are left
+    out."""
     kept, pool = dict(saved), saved.get("pool", {})
     if saved.get("teacher_share") == 0:
         kept = {name: value for name, value in saved.items() if not name.startswith("teacher")}
+    if saved.get("teacher") is not None and saved.get("teacher_share") == 1:
+        kept = {name: value for name, value in saved.items() if name not in (*OF_OWN_PLAY, "pool")}
     if pool.get("sparring_share") == 0 and pool.get("sparring"):
         kept["pool"] = {**pool, "sparring": as_plain(PoolConfig.sparring)}
     return kept

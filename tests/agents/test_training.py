@@ -64,6 +64,10 @@ TINY = TrainConfig(
 )  # fmt: skip
 
 
+IMITATING = {"teacher_share": 1.0, "batch_size": TrainConfig.batch_size, "epochs": TrainConfig.epochs}
+"""Imitation alone, which leaves unused how a network learns from its own play."""
+
+
 def interrupted(config: TrainConfig, at: int) -> Run:
     """A run that is stopped before its end, after the update with decision ``at``."""
     stop = threading.Event()
@@ -264,7 +268,7 @@ def test_a_run_begins_with_its_teachers_games(finished):
 
 def test_a_run_may_be_imitation_alone(tmp_path):
     """Imitation in one piece or in two. A continued run gathers its positions again."""
-    config = replace(TINY, teacher_share=1.0, steps=1024, teacher_positions=500)
+    config = replace(TINY, **IMITATING, steps=1024, teacher_positions=500)
     whole = train(replace(config, out=tmp_path / "whole"))
     assert whole.steps == 1024 and whole.model._n_updates == 0
     assert [0 <= line["accuracy"] <= 1 for line in whole.curve if line["steps"]] == [True, True]
@@ -529,7 +533,8 @@ def test_a_run_does_not_go_on_with_gradients_that_teach_nothing(seat, tmp_path):
         ({"gamma": 1.5}, "--gamma 1.5 is not allowed; allowed: 0 to 1"),
         ({"seed": -1}, f"--seed -1 is not allowed; allowed: 0 to {2**32 - 1}"),
         ({"seed": 2**32}, f"--seed {2**32} is not allowed; allowed: 0 to {2**32 - 1}"),
-        ({"minutes": -1.0}, "--minutes -1.0 is not allowed; allowed: more than 0"),
+        ({"minutes": -1.0}, "--minutes -1.0 is not allowed; allowed: a number above 0"),
+        ({"minutes": float("inf")}, "--minutes inf is not allowed; allowed: a number above 0"),
         ({"width": 16_385}, "--width 16385 is not allowed; allowed: 1 to 16384"),
         ({"hidden": (8, 0)}, "--hidden 8 0 is not allowed; allowed: at most 16 layers of 1 to 16384"),
         ({"hidden": (8,) * 17}, "is not allowed; allowed: at most 16 layers of 1 to 16384"),
@@ -547,6 +552,18 @@ def test_a_run_does_not_go_on_with_gradients_that_teach_nothing(seat, tmp_path):
         (
             {"teacher": None, "teacher_share": 0.5},
             "--teacher-share 0.5 is not allowed; allowed: only with --teacher",
+        ),
+        (
+            {**IMITATING, "learning_rate": 0.01},
+            "--learning-rate 0.01 is not allowed; allowed: only with --teacher-share below 1",
+        ),
+        (
+            {**IMITATING, "seat": "single", "opponent": "greedy"},
+            "--opponent greedy is not allowed; allowed: only with --teacher-share below 1",
+        ),
+        (
+            {**IMITATING, "seat": "pool", "pool": PoolConfig(latest=0.9)},
+            "--pool.latest 0.9 is not allowed; allowed: only with --teacher-share below 1",
         ),
         ({"teacher_share": 0.0}, "--teacher-share 0.0 is not allowed; allowed: more than 0 with --teacher"),
         (
