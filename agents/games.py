@@ -23,7 +23,8 @@ SET_OTHERWISE = {
 def game_configurations(config: TrainConfig) -> list[Configuration]:
     """The games to train on: for each player count, ascending, every combination of the options' values.
 
-    OptionError, KeyError or BotError say what is allowed.
+    Raises:
+        UnknownGame, OptionError, ComponentError, BotError: there are no such games; the message says what is allowed.
     """
     game: Game = kepler_envs.load_game(config.game)
     choices = {option.name: option.choices for option in game.option_list}

@@ -197,7 +197,7 @@ class Run:
                 self.env.seat_below(below)
             archive = io.BytesIO(self.last.read_bytes())
             self.model = self._model_class().load(archive, self.env, device=self.device, force_reset=False)
-            self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
+            self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], self._best_so_far(saved["best"])
             self.evaluations = saved["evaluations"]
             self._imitated = unpacked(saved["imitation"]) if saved["imitation"] is not None else None
             self.prolonged, self.commits = saved["prolonged"], description["results"]["commits"]
@@ -211,6 +211,14 @@ class Run:
                 f"{self.last} is damaged, or was written by other versions of the libraries: {one_line(error)}. "
                 f"Use another --out; --start net:{self.out / BEST_FILE} starts from the best network of the run"
             ) from error
+
+    def _best_so_far(self, won: float) -> float:
+        """What the best network won. Less than anything if its file is lost or damaged: then it is chosen anew."""
+        try:
+            read_description(self.out / BEST_FILE)
+        except BotError:
+            return -1.0
+        return won
 
     def _note_budget(self, before: dict[str, Any]) -> None:
         """Note that the budget has changed, because learning rates followed it."""
@@ -503,6 +511,9 @@ def train(
     Raises:
         BotError: the run in the folder has other settings or is trained by another process, or a setting is not
             allowed.
+        UsageError: the folder is a file.
+        UnknownGame, OptionError, ComponentError: there are no such games.
+        DivergedError: the network's numbers have grown beyond all bounds.
     """
     with torch_threads(config.threads), alone_in_run(run_folder(config)):
         run = Run(config)

@@ -12,8 +12,9 @@ from typing import Any
 
 import kepler_envs
 from agents.games import game_configurations
-from agents.settings import TrainConfig, as_plain, without_unused
+from agents.settings import MODULES, TrainConfig, as_plain, without_unused
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.cli.common import check_folder
 from kepler_envs.engine.game import Configuration
 from kepler_envs.files import alone_in, who_else_writes
 
@@ -29,7 +30,13 @@ def default_folder(games: Configuration, players: int | str | None, kind: str) -
 
 
 def alone_in_run(folder: Path) -> AbstractContextManager[None]:
-    """Take the folder of a run. Raises BotError if another process trains in it: each would undo the other's work."""
+    """Take the folder of a run.
+
+    Raises:
+        UsageError: it is a file, or within one.
+        BotError: another process trains in it. Each would undo the other's work.
+    """
+    check_folder("--out", folder)
     return alone_in(folder, BotError(f"another process trains in {folder}: wait for it, or give another --out"))
 
 
@@ -51,12 +58,15 @@ def check_no_other_network(best: Path) -> None:
 
 
 def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[str], where: Path) -> None:
-    """Raise BotError if a run was begun with other settings than it is to continue with.
+    """Raise BotError if a run was begun by another command, or with other settings than it is to continue with.
 
     Args:
         saved: its settings, from its checkpoint. config: the dataclass of the settings asked for.
         may_change: names of settings that may differ.
     """
+    (command,) = (name for name, kind in MODULES.items() if isinstance(config, kind))
+    if (begun_by := saved.get("module", "agents.train")) != command:
+        raise BotError(f"{where} is a run of {begun_by}, not of {command}. Use another --out")
     asked, defaults = as_plain(settings_as_json(config)), as_plain(settings_as_json(type(config)()))
     names = [field.name for field in dataclasses.fields(config) if field.name not in may_change]
     saved = without_unused(saved)

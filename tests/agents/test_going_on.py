@@ -16,6 +16,7 @@ from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig
 from kepler_envs.bots.networks.checkpoint import expects_shaping, read_description, values_own_seat
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.cli.common import UsageError
 from tests.agents.comparing import equal
 
 TINY = TrainConfig(
@@ -88,6 +89,52 @@ def test_a_run_goes_on_without_settings_that_it_never_used(tmp_path):
     assert run.steps >= 512
     training = read_description(run.last)["training"]
     assert training["teacher"] is None and training["pool"]["sparring"] == ["greedy"]
+
+
+def test_an_imitation_goes_on_without_settings_that_it_never_used(tmp_path):
+    """They were accepted when it was begun."""
+    config = replace(
+        TINY, seat="pool", players="2-3", teacher="greedy", teacher_share=1.0, teacher_positions=100,
+        batch_size=TrainConfig.batch_size, epochs=TrainConfig.epochs, out=tmp_path,
+    )  # fmt: skip
+    begun = replace(config)
+    for name, value in (("learning_rate", 0.5), ("epochs", 7), ("pool", PoolConfig(latest=0.9))):
+        object.__setattr__(begun, name, value)
+    train(begun)
+    with pytest.raises(BotError, match=r"other settings: teacher_noise is 0\.1, now 0\.2\. Use another"):
+        train(replace(config, teacher_noise=0.2, steps=512))
+    assert train(replace(config, steps=512)).steps == 512
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:1000])])
+def test_the_best_network_is_chosen_anew_when_it_is_lost_or_damaged(damage, finished, tmp_path):
+    """Otherwise there is none until a network wins more than the one that is lost."""
+    shutil.copytree(finished.out, tmp_path, dirs_exist_ok=True)
+    run = Run(replace(TINY, out=tmp_path))
+    run.best = 2.0
+    run.save()
+    damage(tmp_path / "best.zip")
+    longer = train(replace(TINY, out=tmp_path, steps=512))
+    assert longer.best == longer.evaluations[-1].wins.mean
+    assert read_description(tmp_path / "best.zip")["results"]["steps"] == 512
+
+
+def test_a_run_of_another_command_is_named(finished, tmp_path):
+    searched = iterate(replace(SEARCHING, start=f"net:{finished.out}", out=tmp_path))
+    with pytest.raises(BotError, match=r"last.zip is a run of agents.expert, not of agents.train. Use another --out"):
+        Run(replace(TINY, out=searched.out))
+    with pytest.raises(BotError, match=r"last.zip is a run of agents.train, not of agents.expert. Use another --out"):
+        ExpertRun(replace(SEARCHING, out=finished.out))
+
+
+@pytest.mark.parametrize("within", [".", "run"])
+def test_a_file_is_no_folder_for_a_run(within, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("kept")
+    for begin, config in ((train, TINY), (iterate, SEARCHING)):
+        with pytest.raises(UsageError, match=r"--out .*notes.txt is a file; name a folder"):
+            begin(replace(config, out=file / within))
+    assert file.read_text() == "kept"
 
 
 def test_a_finished_run_that_is_started_again_stays_as_it_is(finished, monkeypatch):
