@@ -59,7 +59,7 @@ from kepler_envs.tournament.shipment import Shipment
 PROGRESS, OPTIMIZER = "expert.json", "optimizer.pth"
 """Entries of last.zip: the progress of the run, and the state of the optimiser while it learns."""
 GAMES_AT_A_TIME = 128
-"""Games per file: what is lost if they are interrupted."""
+"""Games per file: what each process loses if it is interrupted."""
 FIRST_EPOCHS = 3
 """So many times as often as later positions, the decisions of greedy that are imitated first are shown."""
 SHOWN_AT_A_TIME = 20_480
@@ -389,6 +389,7 @@ class ExpertRun:
         """Learn. Returns whether everything was shown as often as asked."""
         config = self.config
         if self._learning is None:
+            began = clock()
             positions, self._played, games = self._positions()
             if positions.held_out.all():  # or if there are none
                 raise BotError(
@@ -402,6 +403,7 @@ class ExpertRun:
             )
             if self._learned is not None:
                 self._learning.load_state(self._learned)
+            self.seconds += clock() - began
         learning = self._learning
         whole = round(config.epochs * (FIRST_EPOCHS if self.generation == 0 else 1) * len(learning.learned_from))
         while learning.shown < whole:
@@ -623,8 +625,8 @@ def iterate(
         cluster: plays the games; None for processes of this machine.
 
     Raises:
-        BotError: the run in the folder has other settings or is trained by another process, or a setting is not
-            allowed.
+        BotError, UsageError, UnknownGame, OptionError, ComponentError, DivergedError: see :func:`agents.run.train`.
+        ClusterError: a node of the cluster has other files than this process.
     """
     with torch_threads(1), alone_in_run(expert_folder(config)):
         run = ExpertRun(config, cluster)

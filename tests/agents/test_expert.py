@@ -347,6 +347,20 @@ def test_minutes_have_sixty_seconds(tmp_path):
     assert run.fraction == 0.25
 
 
+def test_gathering_takes_its_part_of_the_minutes(tmp_path, monkeypatch):
+    gone, gather = [0.0], ExpertRun._positions_of_greedy
+
+    def slowly(run: ExpertRun) -> Positions:
+        gone[0] += 90.0
+        return gather(run)
+
+    monkeypatch.setattr("agents.expert_run.clock", lambda: gone[0])
+    monkeypatch.setattr(ExpertRun, "_positions_of_greedy", slowly)
+    run = ExpertRun(replace(TINY, out=tmp_path, generations=None, minutes=2.0))
+    run.advance(threading.Event(), lambda status: None)
+    assert run.seconds == 90.0 and run.fraction == 0.75
+
+
 def test_compiling_takes_none_of_the_minutes(tmp_path, monkeypatch):
     """As in agents.train. Here all but a thousandth of the time is spent on it."""
     monkeypatch.setattr("agents.run.seconds_spent", lambda: 0.999 * time.perf_counter())
