@@ -70,9 +70,9 @@ def _words(line: dict[str, Any], evaluations: Sequence[Evaluation]) -> str:
 
 def main() -> int:
     """The command line; the exit code."""
-    config = parse(ExpertConfig, "agents.expert", __doc__)
-    console = make_console()
     with plain_ending():
+        config = parse(ExpertConfig, "agents.expert", __doc__)
+        console = make_console()
         from agents.expert_run import iterate  # here, as Ctrl-C should end it quietly while PyTorch is imported, too
 
         with stop_on_signals(console, STOPPING) as stop:

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """The command line; the exit code."""
-    config = parse(TrainConfig, "agents.train", __doc__)
-    console = make_console()
     with plain_ending():
+        config = parse(TrainConfig, "agents.train", __doc__)
+        console = make_console()
         # here, as Ctrl-C should end it quietly while PyTorch is imported, too
         from agents.progress import STOPPING, Display, full_disks_told_once, say_if_resuming
         from agents.run import train

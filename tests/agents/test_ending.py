@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,18 @@ def test_ctrl_c_while_pytorch_is_imported_ends_quietly(command, tmp_path):
     asked = [sys.executable, "-c", program, "kitten_adventurers", "--out", str(tmp_path)]
     ended = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+@pytest.mark.parametrize("command", ["train", "expert", "exploit", "publish"])
+def test_help_that_nobody_reads_ends_quietly(command):
+    """As before ``| head -1``."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    asked = [sys.executable, "-m", f"agents.{command}", "--help"]
+    ended = subprocess.run(asked, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=240)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (141, "")
 
 
 @pytest.mark.parametrize("bug", [ZeroDivisionError, KeyError])
