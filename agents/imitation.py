@@ -7,6 +7,7 @@ report = imitate(policy.network, positions, epochs=12, minutes=15)
 from __future__ import annotations
 
 import io
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,7 +63,14 @@ def gather(
             teacher's choice.
         seed: of the noise, and of the batch of games. envs: the most games in parallel.
         below: the bot that the network is over, whose choices are kept, too. It may be the teacher.
+
+    Raises:
+        ValueError: ``positions`` is below 1, or ``noise`` not in 0..1.
     """
+    if not (positions >= 1 and 0 <= noise <= 1):
+        raise ValueError(
+            f"positions = {positions}, noise = {noise} is not allowed; allowed: positions from 1 on, noise in 0..1"
+        )
     random = np.random.default_rng([seed, 0x7EAC])
     envs = min(envs, positions)
     _, length = _play(config, teacher, min(envs, PILOT), seed, noise, 0.0, random)
@@ -121,6 +129,9 @@ class Imitation:
     Args:
         network: the network. positions: of a teacher. seed: of the order in which they are shown.
         value_weight: weight of the squared error of the returns, beside the cross-entropy of the choices.
+
+    Raises:
+        ValueError: there are no positions to learn from.
     """
 
     def __init__(
@@ -267,7 +278,12 @@ def imitate(
 
     Returns:
         What the network has learned. With the same seed, and ``minutes`` None, the network is the same.
+
+    Raises:
+        ValueError: there are no positions to learn from, or ``epochs`` or ``minutes`` is no number above 0.
     """
+    if not (0 < epochs < math.inf and (minutes is None or minutes > 0)):
+        raise ValueError(f"epochs = {epochs}, minutes = {minutes} is not allowed; allowed: numbers above 0")
     began, done = time.perf_counter(), 0.0
     network.train()
     learner = Imitation(network, positions, seed)

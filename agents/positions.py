@@ -82,7 +82,7 @@ class Positions:
 
     @classmethod
     def load(cls, path: Path) -> Positions:
-        """The positions of a file. ValueError if it has none."""
+        """The positions of a file. Raises whatever the readers of NumPy and zipfile raise if it has none."""
         with np.load(path, allow_pickle=False) as arrays:
             missing = [field.name for field in fields(cls) if field.name not in arrays]
             if missing:

@@ -71,8 +71,8 @@ def publish(request: Publish) -> Published:
     """Write the published copy of a run's checkpoint.
 
     Raises:
-        BotError: a bad name, one that is taken, a checkpoint of another game, one that is too large, or one that plays
-            otherwise in float16.
+        BotError: a bad name, one that is taken, a checkpoint of another game, with cards of its own or without its run
+            beside it, one that is too large, or one that plays otherwise in float16.
     """
     source = checkpoint_at(request.run)
     description = read_description(source)

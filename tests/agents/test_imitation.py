@@ -252,3 +252,15 @@ def test_minutes_have_sixty_seconds(positions, monkeypatch):
     monkeypatch.setattr("agents.imitation.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     imitate(network(), positions, epochs=10**6, minutes=1, watch=lambda share, *_: shares.append(share))
     assert shares == pytest.approx([1 / 3, 2 / 3, 1])
+
+
+@pytest.mark.parametrize("asked", [{"epochs": 0}, {"epochs": float("nan")}, {"epochs": float("inf")}, {"minutes": 0}])
+def test_nothing_can_be_learned_in_no_time(asked, positions):
+    with pytest.raises(ValueError, match=r"is not allowed; allowed: numbers above 0"):
+        imitate(network(), positions, **asked)
+
+
+@pytest.mark.parametrize("asked", [{"positions": 0}, {"positions": 10, "noise": 1.5}])
+def test_what_cannot_be_gathered_is_refused(asked):
+    with pytest.raises(ValueError, match=r"allowed: positions from 1 on, noise in 0\.\.1"):
+        gather(CONFIG, LowestId(), **asked)
