@@ -59,10 +59,11 @@ class JoinedBatch:
 
     @classmethod
     def deal(cls, configs: Sequence[Configuration], num_envs: int, seed: int) -> JoinedBatch:
-        """``num_envs`` games, spread evenly over these configurations."""
+        """``num_envs`` games, spread evenly over these configurations. BotError if there are more of these."""
         if num_envs < len(configs):
             raise BotError(
-                f"{num_envs} games in parallel are too few for {len(configs)} combinations of players and options"
+                f"--num-envs {num_envs} is not allowed; allowed: an integer from {len(configs)} on, a game for each "
+                "combination of players and options"
             )
         sizes = [len(rows) for rows in np.array_split(np.arange(num_envs), len(configs))]
         return cls(

@@ -265,7 +265,7 @@ def test_games_that_one_network_cannot_play_are_refused():
     three.observation = three.observation.facts
     with pytest.raises(BotError, match="differ between 3 and 2 players, so one network cannot play both"):
         check_alike([two, three])
-    with pytest.raises(BotError, match="2 games in parallel are too few for 3 combinations of players and options"):
+    with pytest.raises(BotError, match="--num-envs 2 is not allowed; allowed: an integer from 3 on, a game for each"):
         JoinedBatch.deal([GAME.configure(players) for players in (2, 3, 4)], 2, 0)
 
 

@@ -721,7 +721,7 @@ def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, sea
         ("num_players=2", "--option num_players=2 is not allowed; --players sets it"),
         ("components=my.toml", "--option components=my.toml is not allowed; --components sets it"),
         ("derived=True,False", "observation or actions differ between derived = False and derived = True, so one"),
-        ("bonus=0,1,2,3,4,5,6,7,8", "8 games in parallel are too few for 9 combinations of players and options"),
+        ("bonus=0,1,2,3,4,5,6,7,8", "--num-envs 8 is not allowed; allowed: an integer from 9 on, a game for each"),
     ],
 )
 def test_values_that_cannot_be_learned_together_are_refused(option, message, tmp_path):
