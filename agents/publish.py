@@ -219,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with plain_ending():
         request = parse(Publish, "agents.publish", __doc__, argv)
         written = publish(request)
-    _show(written, from_best=request.run.is_dir() or request.run.name == BEST_FILE)
+        _show(written, from_best=request.run.is_dir() or request.run.name == BEST_FILE)
 
 
 def _show(written: Published, from_best: bool) -> None:

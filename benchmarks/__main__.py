@@ -63,8 +63,8 @@ PARTS = (
 def main() -> int:
     """Measure what is asked for; the exit code."""
     names = ", ".join(part.__name__ for part in PARTS)
-    settings = parse(Settings, "benchmarks", f"{__doc__}\nThe parts are: {names}.")
     with plain_ending():
+        settings = parse(Settings, "benchmarks", f"{__doc__}\nThe parts are: {names}.")
         return run(settings, make_console())
 
 

@@ -234,9 +234,8 @@ def run(asked: Ablation, console: Console) -> int:
 
 def main() -> int:
     """Play what is asked for; the exit code."""
-    asked = parse(Ablation, "benchmarks.ablation", __doc__)
     with plain_ending():
-        return run(asked, make_console())
+        return run(parse(Ablation, "benchmarks.ablation", __doc__), make_console())
 
 
 if __name__ == "__main__":

@@ -169,12 +169,13 @@ def _mean_points(lines: Sequence[Line]) -> tuple[float, float]:
 
 def main() -> int:
     """Play what the record lacks, and show the ladder; the exit code."""
-    asked, console = parse(Asked, "benchmarks.campaigns", __doc__), make_console()
-    with plain_ending(), stop_on_signals(console, STOPPING) as stop:
-        asked.check()
-        measure_all(asked, stop, console)
-        found = ladder(read(asked.out))
-        console.print(grid("Kepler-3042, solo campaigns", columns(), found, right=("level", "minimum")))
+    with plain_ending():
+        asked, console = parse(Asked, "benchmarks.campaigns", __doc__), make_console()
+        with stop_on_signals(console, STOPPING) as stop:
+            asked.check()
+            measure_all(asked, stop, console)
+            found = ladder(read(asked.out))
+            console.print(grid("Kepler-3042, solo campaigns", columns(), found, right=("level", "minimum")))
         return INTERRUPTED if stop.is_set() else 0
 
 

@@ -174,8 +174,8 @@ class Command(Asked):
 
 def main() -> None:
     """Measure one network."""
-    asked = parse(Command, "benchmarks.imitation", __doc__)
     with plain_ending():
+        asked = parse(Command, "benchmarks.imitation", __doc__)
         kepler_envs.load_game(asked.game).configure(asked.players)
         records.read_lines(asked.out, Measured)
         check_writable(asked.out)
