@@ -52,8 +52,8 @@ def test_a_lack_of_memory_says_how_much_was_asked_for(capsys):
         np.zeros((10**9, 10**9), np.int8)
 
 
-@pytest.mark.parametrize("command", ["train", "expert"])
-def test_ctrl_c_while_pytorch_is_imported_ends_quietly(command, tmp_path):
+@pytest.mark.parametrize(("command", "agent"), [("train", []), ("expert", []), ("exploit", ["greedy"])])
+def test_ctrl_c_while_pytorch_is_imported_ends_quietly(command, agent, tmp_path):
     program = (
         "import sys\n"
         "class Interrupting:\n"
@@ -64,9 +64,9 @@ def test_ctrl_c_while_pytorch_is_imported_ends_quietly(command, tmp_path):
         f"from agents.{command} import main\n"
         "main()\n"
     )
-    asked = [sys.executable, "-c", program, "kitten_adventurers", "--out", str(tmp_path)]
+    asked = [sys.executable, "-c", program, "kitten_adventurers", *agent, "--out", str(tmp_path)]
     ended = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=240)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "\n")
+    assert (ended.returncode, ended.stdout.strip(), ended.stderr) == (130, "", "\n")
 
 
 class Unread(io.StringIO):
