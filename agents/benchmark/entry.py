@@ -24,7 +24,7 @@ from agents.benchmark.protocol import DECISIONS, FORMAT, LEAST_SEEDS, POOL, TASK
 from agents.seeds import TRIAL_SEED
 from kepler_envs import bots
 from kepler_envs.bots.from_file import BotFromFile
-from kepler_envs.bots.protocol import BotError
+from kepler_envs.bots.protocol import Bot, BotError
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.files import write_atomically
@@ -40,8 +40,8 @@ MOST_BYTES = 64_000_000
 """Most bytes in the folder of one trained agent."""
 TRIAL_ROUNDS = 2
 """Trial games per seat, which show that an agent works."""
-TRIAL_SECONDS = 600.0
-"""Time for an answer about all of them, or an agent that hangs would end no check."""
+START_SECONDS, TRIAL_SECONDS = 600.0, 600.0
+"""Time to make an agent from a file, and for an answer about all trial games: one that hangs would end no check."""
 TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+")
 """A traceback up to its exception."""
 FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
@@ -382,7 +382,13 @@ def _reason(error: Exception, home: Path) -> str:
 def _trial(spec: str, config: Configuration) -> np.ndarray:
     """Lengths of the trial games, each seat equally often."""
     games = TRIAL_ROUNDS * config.num_players
-    agent = bots.load(spec, config)
-    if isinstance(agent, BotFromFile):
-        agent.seconds = TRIAL_SECONDS
-    return play_against(agent, bots.load("uniform", config), config, games, TRIAL_SEED).lengths
+    return play_against(_loaded(spec, config), bots.load("uniform", config), config, games, TRIAL_SEED).lengths
+
+
+def _loaded(spec: str, config: Configuration) -> Bot:
+    kind, _, argument = spec.partition(":")
+    if kind != "python":
+        return bots.load(spec, config)
+    agent = BotFromFile(argument, config, seconds_to_start=START_SECONDS)
+    agent.seconds = TRIAL_SECONDS
+    return agent

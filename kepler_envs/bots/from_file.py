@@ -93,20 +93,24 @@ class BotFromFile:
         argument: FILE.py:NAME. ``NAME(config)`` makes the bot there.
         config: the games to play.
         memory: the bytes that the process may take. None means any number.
+        seconds_to_start: the time that starting the process and making the bot may take. None means any time.
 
     Attributes:
         seconds: the time that an answer may take. None means any time.
 
     Raises:
-        BotError: there is no such file or name, it makes no bot, or the file itself raised.
+        BotError: there is no such file or name, it makes no bot, making it took too long, or the file itself raised.
     """
 
-    def __init__(self, argument: str, config: Configuration, memory: int | None = None) -> None:
+    def __init__(
+        self, argument: str, config: Configuration, memory: int | None = None, seconds_to_start: float | None = None
+    ) -> None:
         path, name = split(argument)
         if not path.is_file():
             raise BotError(f"python:{argument}: there is no file {path}")
         self.name = f"python:{argument}"
         self.seconds: float | None = None
+        self._seconds_to_start = seconds_to_start
         self._config = config
         self._begins_with = (str(path.resolve()), name, config, memory)
         self._searches = False
@@ -122,13 +126,13 @@ class BotFromFile:
         )
 
     def prepare(self) -> None:
-        """Start the process and make the bot, unless it is running. That may take any time."""
+        """Start the process and make the bot, unless it is running. Raises BotError as the constructor does."""
         self._running()
 
     def _running(self) -> _Process:
         if self._process is None or self._process.made_in != os.getpid():  # it is that of the process before a fork
             process = _Process()
-            self._searches = process.begin(self.name, self._begins_with)
+            self._searches = process.begin(self.name, self._begins_with, self._seconds_to_start)
             self._process = process
         return self._process
 
@@ -211,10 +215,13 @@ class _Process:
             owner.close()
             raise
 
-    def begin(self, name: str, arguments: tuple[Any, ...]) -> bool:
+    def begin(self, name: str, arguments: tuple[Any, ...], seconds: float | None) -> bool:
         """Make the bot. Returns whether it searches. Raises BotError."""
         try:
             self._connection.send(arguments)
+            if not self._connection.poll(seconds):
+                self.end()
+                raise BotError(f"{name}: cut off while it was made; {seconds:g} s were allowed")
             reply = self._connection.recv_bytes(MOST_BYTES)
         except (EOFError, OSError):
             raise BotError(f"{name}: its process {self._ending()}") from None

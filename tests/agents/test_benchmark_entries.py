@@ -68,6 +68,11 @@ class Lacks(First):
 class Hangs(First):
     def act(self, decisions):
         time.sleep(600)
+
+
+class HangsWhenMade(First):
+    def __init__(self, config):
+        time.sleep(600)
 '''
 
 
@@ -252,6 +257,16 @@ def test_an_agent_that_never_answers_ends_no_check(folder, monkeypatch):
     found = re.sub(r"after 0\.\d+ s", "after a while", only_problem(folder))
     assert found.startswith("python:seed-0/agent.py:Hangs: it cannot play: ")
     assert found.endswith("cut off after a while; 0.5 s were allowed")
+
+
+def test_an_agent_that_is_never_made_ends_no_check(folder, monkeypatch):
+    monkeypatch.setattr("agents.benchmark.entry.START_SECONDS", 0.5)
+    saved = valid()
+    saved["runs"][0]["agent"] = "python:seed-0/agent.py:HangsWhenMade"
+    write(folder, saved)
+    found = check(folder, BUDGET, SEEDS)[0]  # half a second is too little for the other agent, too
+    assert found.startswith("python:seed-0/agent.py:HangsWhenMade: it cannot play: ")
+    assert found.endswith("cut off while it was made; 0.5 s were allowed")
 
 
 def test_each_run_has_an_agent_of_its_own(folder, unplayed):
