@@ -21,6 +21,9 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
+from kepler_envs.engine.checks import check_integer
+from kepler_envs.engine.seeds import check_seed
+
 POINTS_PER_UNIT = 400 / np.log(10)
 """Elo's scale: 400 points are odds of 10 to 1."""
 
@@ -71,8 +74,15 @@ def rate(
             too: for two agents without ties that of Beta(wins + 1, losses + 1).
         seed: the seed of the samples, and of orders drawn for ties of more than four seats.
         progress: called with (samples done, samples).
+
+    Raises ValueError if there are no games or less than two agents, an array has another shape or dtype or names other
+    agents, or another argument is not allowed.
     """
-    rng = np.random.default_rng(seed)
+    _check_games(agents, ranks, count)
+    if anchor is not None:
+        check_integer("anchor", anchor, 0, count - 1)
+    check_integer("samples", samples, 1)
+    rng = np.random.default_rng(check_seed(seed))
     orders, games, parts = finishing_orders(agents, ranks, rng)
     orders, which = different_orders(orders, count)
     strength = _most_likely(orders, np.bincount(which, parts), _imaginary(count), np.zeros(count))
@@ -89,10 +99,27 @@ def rate(
 
 
 def fit(agents: np.ndarray, ranks: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
-    """Log strengths (k,) with mean 0 that make the finishing orders of games most likely. Arguments as for ``rate``."""
+    """Log strengths (k,) with mean 0 that make the finishing orders of games most likely.
+
+    Arguments and errors are those of ``rate``.
+    """
+    _check_games(agents, ranks, count)
     orders, _, parts = finishing_orders(agents, ranks, np.random.default_rng(seed))
     orders, which = different_orders(orders, count)
     return _most_likely(orders, np.bincount(which, parts), _imaginary(count), np.zeros(count))
+
+
+def _check_games(agents: np.ndarray, ranks: np.ndarray, count: int) -> None:
+    """Raise ValueError unless these are games of ``count`` agents."""
+    check_integer("count", count, 2)
+    for name, array in (("agents", agents), ("ranks", ranks)):
+        if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "iu":
+            found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise ValueError(f"{name} must be an integer array (N, n), not {found}")
+    if agents.shape != ranks.shape or not agents.size:
+        raise ValueError(f"agents {agents.shape} and ranks {ranks.shape} must have one shape, and at least one game")
+    if agents.min() < 0 or agents.max() >= count:
+        raise ValueError(f"agents are {agents.min()}..{agents.max()}; allowed: 0..{count - 1}")
 
 
 def finishing_orders(

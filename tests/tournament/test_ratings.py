@@ -150,3 +150,30 @@ def test_many_agents_in_a_perfect_order_are_rated():
     agents = np.array([(number, number + 1) for number in range(99)] * 50)
     found = fit(agents, np.tile([1, 2], (len(agents), 1)), 100)
     assert np.all(np.diff(found) < 0)
+
+
+PAIRS, FIRST_WINS = np.tile([0, 1], (10, 1)), np.tile([1, 2], (10, 1))
+
+
+@pytest.mark.parametrize(
+    ("games", "more", "message"),
+    [
+        ((PAIRS * 0, FIRST_WINS, 1), {}, "count = 1 is not allowed; allowed: an integer from 2 on"),
+        ((PAIRS[:0], FIRST_WINS[:0], 2), {}, r"agents \(0, 2\) and ranks \(0, 2\) must have .* at least one game"),
+        ((PAIRS, FIRST_WINS[:5], 2), {}, r"agents \(10, 2\) and ranks \(5, 2\) must have one shape"),
+        ((PAIRS[0], FIRST_WINS[0], 2), {}, r"agents must be an integer array \(N, n\), not int64 \(2,\)"),
+        ((PAIRS, FIRST_WINS * 1.0, 2), {}, r"ranks must be an integer array \(N, n\), not float64 \(10, 2\)"),
+        ((PAIRS.tolist(), FIRST_WINS, 2), {}, r"agents must be an integer array \(N, n\), not list"),
+        ((PAIRS + 1, FIRST_WINS, 2), {}, r"agents are 1\.\.2; allowed: 0\.\.1"),
+        ((PAIRS - 1, FIRST_WINS, 2), {}, r"agents are -1\.\.0; allowed: 0\.\.1"),
+        ((PAIRS, FIRST_WINS, 2), {"anchor": -1}, r"anchor = -1 is not allowed; allowed: an integer 0\.\.1"),
+        ((PAIRS, FIRST_WINS, 2), {"samples": 0}, "samples = 0 is not allowed; allowed: an integer from 1 on"),
+        ((PAIRS, FIRST_WINS, 2), {"seed": -1}, "seed = -1 is not allowed"),
+    ],
+)
+def test_what_cannot_be_rated(games, more, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        rate(*games, **more)
+    if not more:
+        with pytest.raises(ValueError, match=f"^{message}"):
+            fit(*games)
