@@ -22,7 +22,7 @@ class PlayTournament(GameArguments):
     """Play a rated tournament between agents at balanced tables, and write a report.
 
     Run the same command again to continue where you stopped. A larger --games extends a finished tournament. With
-    --replay it plays nothing and writes down a game that was played.
+    --replay it plays no new game and writes down one that was played.
     """
 
     agents: Annotated[tuple[str, ...], arg(metavar="AGENT ...")] = ("uniform", "greedy")
@@ -57,6 +57,8 @@ class PlayTournament(GameArguments):
         check_folder("--out", self.out)
         if self.replay is not None and self.fresh:
             raise UsageError("--fresh deletes the games that --replay is to find: leave it out")
+        if self.replay is not None and self.ray is not None:
+            raise UsageError("--replay plays its one game on this machine: leave --ray out")
         with needing("tournament"):
             from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.run import Tournament

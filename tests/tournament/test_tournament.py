@@ -478,6 +478,7 @@ def test_the_command_writes_a_game_of_its_ledger_down(tmp_path, capsys):
     refused = (
         *((["--replay", number], f"has no game {number}") for number in ("99", "-1", "9" * 20)),
         (["--replay", "7", "--fresh"], "--fresh deletes"),
+        (["--replay", "7", "--ray"], "leave --ray out"),
     )
     for wrong, message in refused:
         assert main([*command, *wrong]) == 2 and message in capsys.readouterr().err
