@@ -34,8 +34,14 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def without_links(path: Path) -> Path:
-    """What a path stands for. Links that go in circles stay, where ``Path.resolve`` may raise RuntimeError."""
-    return Path(os.path.realpath(path))
+    """What a path stands for. Links that go in circles stay, where ``Path.resolve`` may raise RuntimeError.
+
+    Raises OSError for a path that no file can have.
+    """
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error), str(path)) from None
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -90,7 +96,9 @@ def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
 
     Raises:
         refusal: the folder is taken.
+        OSError: it cannot be made or written.
     """
+    without_links(folder)  # raises for a path that no folder can have
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:

@@ -54,6 +54,17 @@ def test_a_taken_folder_is_refused_until_it_is_left(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_no_folder_or_file_can_have_such_a_name(name, tmp_path):
+    path = tmp_path / name
+    with pytest.raises(OSError), alone_in(path, REFUSAL):
+        pass
+    for ask in (check_writable, lambda file: write_atomically(file, b"")):
+        with pytest.raises(OSError):
+            ask(path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_stayed_empty_is_gone(tmp_path):
     with pytest.raises(KeyError), alone_in(tmp_path / "runs" / "new", REFUSAL):
         raise KeyError

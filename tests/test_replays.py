@@ -256,6 +256,14 @@ def test_a_replay_put_together_by_hand_may_be_wrong(path, changes, words):
         verify(replace(right, **changes), kepler_envs.load_game(GAME).configure(**right.options))
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b", "a" * 300])
+def test_no_file_can_have_such_a_name(path, name, tmp_path):
+    with pytest.raises(ReplayError, match="cannot be read: "):
+        read_replay(tmp_path / name)
+    with pytest.raises(OSError):
+        write_replay(tmp_path / name, read_replay(path))
+
+
 def test_what_is_not_of_one_length_is_not_written(path, content):
     with pytest.raises(ReplayError, match=r"the replay has \d+ actions, 1 seat and \d+ texts"):
         write_replay(path, replace(read_replay(path), seats=[0]))

@@ -148,7 +148,9 @@ def read_curve(path: Path) -> list[dict[str, float]]:
             if tuple(reader.fieldnames or ()) != CURVE_COLUMNS:
                 raise BotError(f"its columns are {reader.fieldnames}; they must be {','.join(CURVE_COLUMNS)}")
             return [_point(row, reader.line_num) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except BotError:
+        raise
+    except (OSError, ValueError, csv.Error) as error:
         raise BotError(f"it cannot be read: {one_line(error)}") from None
 
 
@@ -208,7 +210,9 @@ def _parse(folder: Path) -> tuple[Entry | None, list[str]]:
         saved = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None, [f"there is no {path}"]
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        return None, [f"{FILE} cannot be read: {one_line(error)}"]
+    except (ValueError, RecursionError) as error:
         return None, [f"{FILE} is not JSON: {one_line(error)}"]
     if not isinstance(saved, dict) or saved.get("format") != FORMAT:
         found = saved.get("format") if isinstance(saved, dict) else None

@@ -23,7 +23,7 @@ from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opp
 from kepler_envs.bots.protocol import BotOpponent
 from kepler_envs.engine.aec import NoGameError
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.checks import check_choice, check_type, check_view, is_integer
+from kepler_envs.engine.checks import check_choice, check_reset_options, check_type, check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError, UnknownOptionError
 from kepler_envs.engine.rendering import RENDER_MODES, Window, render
 from kepler_envs.engine.seeds import check_seed, opponent_seeds
@@ -152,9 +152,11 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
 
         Raises:
             ValueError: the seed is not allowed.
+            TypeError: ``options`` is neither a dict nor None.
             RuntimeError: every game ends before the learner's first decision.
             IllegalAction: an opponent chose what is not legal.
         """
+        check_reset_options(options)
         seed = None if seed is None else check_seed(seed, ", or None")
         super().reset(seed=seed)
         self._deal(self._following() if seed is None else seed)

@@ -33,7 +33,14 @@ from kepler_envs.adapters.gym import (
 from kepler_envs.adapters.opponents import check_patience, choose
 from kepler_envs.engine.aec import NoGameError
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.checks import check_choice, check_integer, check_type, check_view, is_integer
+from kepler_envs.engine.checks import (
+    check_choice,
+    check_integer,
+    check_reset_options,
+    check_type,
+    check_view,
+    is_integer,
+)
 from kepler_envs.engine.game import Configuration, OptionError
 from kepler_envs.engine.rendering import render
 from kepler_envs.engine.seeds import SEED_LIMIT, check_seed, opponent_seeds
@@ -153,6 +160,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
         Raises:
             ValueError: a seed or the mask is not allowed.
+            TypeError: ``options`` is neither a dict nor None.
             RuntimeError: the first reset leaves rows out, or every game ends before the learner's first decision.
             IllegalAction: an opponent chose what is not legal.
         """
@@ -170,6 +178,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _rows_of(self, options: dict[str, Any] | None) -> np.ndarray:
         """The rows to deal anew."""
+        check_reset_options(options)
         mask = (options or {}).get("reset_mask")
         if mask is None:
             return self._rows

@@ -77,8 +77,11 @@ class SeatsEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Deal a game. Returns (observation of the seat to move, infos)."""
-        self.game.reset(seed=seed)
+        """Deal a game. Returns (observation of the seat to move, infos).
+
+        Raises what :meth:`kepler_envs.KeplerEnv.reset` does.
+        """
+        self.game.reset(seed=seed, options=options)
         self._decided.clear()
         self._early.clear()
         mover = self.game.agent_selection

@@ -106,7 +106,7 @@ class BotFromFile:
         self, argument: str, config: Configuration, memory: int | None = None, seconds_to_start: float | None = None
     ) -> None:
         path, name = split(argument)
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise BotError(f"python:{argument}: there is no file {path}")
         self.name = f"python:{argument}"
         self.seconds: float | None = None

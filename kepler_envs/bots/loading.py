@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ def _files_behind(path: str) -> list[Path]:
         file = checkpoint_at(Path(path))
     except BotError:  # there is none: loading it will say so
         return []
-    return [file] if file.is_file() else []
+    return [file] if os.path.isfile(file) else []  # Path.is_file raises for names that are too long
 
 
 def _over_greedy(file: Path) -> bool:
@@ -186,7 +187,7 @@ def _published(spec: str, config: Configuration) -> Bot:
 
 def _hint(spec: str) -> str:
     """What somebody may have meant who gave a path."""
-    if not spec or not Path(spec).exists():
+    if not spec or not os.path.exists(spec):
         return ""
     if spec.endswith(".py"):
         return f"\na bot from a file is written python:{spec}:NAME"

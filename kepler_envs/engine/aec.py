@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import gymnasium
@@ -12,7 +12,7 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from kepler_envs.engine import one_game
-from kepler_envs.engine.checks import check_choice, check_type, check_view, is_integer
+from kepler_envs.engine.checks import check_choice, check_reset_options, check_type, check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
 from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.progress import load_or_compile
@@ -26,8 +26,10 @@ from kepler_envs.printable import counted
 ILLEGAL_MODES = ("raise", "lose")
 MASK_PLACES = ("observation", "info", "both")
 
-_SHARED_BY_COPIES = ("config", "metadata", "possible_agents", "_seat_of", "observation_spaces", "state_space")
+_SHARED_BY_COPIES = ("config", "metadata", "possible_agents", "_seat_of")
 """Attributes that never change, so that copies of an environment need none of their own."""
+_MADE_BY_COPIES = ("observation_spaces", "state_space")
+"""Attributes that copies make anew when they are asked for them: to copy spaces takes longer than all the rest."""
 
 
 class NoGameError(RuntimeError, AttributeError):
@@ -102,7 +104,9 @@ class KeplerEnv(AECEnv):
         self.truncations: dict[str, bool] = {}
         self.infos: dict[str, dict[str, Any]] = {}
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._make_spaces()
+        self.action_spaces = {
+            agent: gymnasium.spaces.Discrete(len(self.config.actions)) for agent in self.possible_agents
+        }
         self._make_buffers()
         self._seed: int | None = None
         self._window = Window(config.game.title)
@@ -117,17 +121,6 @@ class KeplerEnv(AECEnv):
         return f"<KeplerEnv {self.config.label}, {now}>"
 
     # ------------------------------------------------------------ construction
-
-    def _make_spaces(self) -> None:
-        layout = self.config.observation
-        self.observation_spaces = {agent: self._make_observation_space() for agent in self.possible_agents}
-        self.action_spaces = {
-            agent: gymnasium.spaces.Discrete(len(self.config.actions)) for agent in self.possible_agents
-        }
-        players = self.config.num_players
-        self.state_space = gymnasium.spaces.Box(
-            np.tile(layout.low, players), np.tile(layout.high, players), dtype=np.int16
-        )
 
     def _make_observation_space(self) -> gymnasium.spaces.Space:
         layout = self.config.observation
@@ -175,10 +168,23 @@ class KeplerEnv(AECEnv):
         memo[id(self)] = twin
         saved = self.__getstate__()
         shared = {name: saved.pop(name) for name in _SHARED_BY_COPIES}
+        for name in _MADE_BY_COPIES:
+            saved.pop(name, None)
         twin.__setstate__({**copy.deepcopy(saved, memo), **shared})
         return twin
 
     # ------------------------------------------------------------ spaces
+
+    @cached_property
+    def observation_spaces(self) -> dict[str, gymnasium.spaces.Space]:
+        """The space of what each agent sees."""
+        return {agent: self._make_observation_space() for agent in self.possible_agents}
+
+    @cached_property
+    def state_space(self) -> gymnasium.spaces.Box:
+        """The space of :meth:`state`."""
+        low, high, players = self.config.observation.low, self.config.observation.high, self.config.num_players
+        return gymnasium.spaces.Box(np.tile(low, players), np.tile(high, players), dtype=np.int16)
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
         """The space of what the agent sees. Every call returns the same object. Raises KeyError for no such agent."""
@@ -208,7 +214,12 @@ class KeplerEnv(AECEnv):
             seed: an integer 0 .. 2**64 - 1. The same seed deals the same game. None continues from the last seed, so
                 that the second game of a seeded environment is reproducible, too.
             options: ignored. Give the game's options to ``make``.
+
+        Raises:
+            ValueError: the seed is not allowed.
+            TypeError: ``options`` is neither a dict nor None.
         """
+        check_reset_options(options)
         if seed is not None:
             self._seed = check_seed(seed, ", or None")
         else:
@@ -496,7 +507,11 @@ class KeplerEnv(AECEnv):
         self._enter()
 
     def clone(self) -> KeplerEnv:
-        """An independent environment in the same position, pending rewards included."""
+        """An independent environment in the same position, pending rewards included.
+
+        What is sampled from the spaces of one changes nothing in the other. Generators of action spaces are copied,
+        those of observation spaces are new.
+        """
         return copy.deepcopy(self)
 
     def resample(self, agent: str, seed: int) -> KeplerEnv:

@@ -47,6 +47,12 @@ def check_type(name: str, value: Any, kind: type, hint: str = "") -> None:
         raise TypeError(f"{name} must be {wanted}, not {value!r}" + (f"; {hint}" if hint else ""))
 
 
+def check_reset_options(options: Any) -> None:
+    """Raise TypeError unless these are options of a ``reset``: a dict or None."""
+    if options is not None and not isinstance(options, dict):
+        raise TypeError(f"options must be a dict or None, not {options!r}")
+
+
 def check_choice(name: str, value: Any, allowed: Sequence[Any], error: type[Exception] = ValueError) -> None:
     """Raise ``error``, naming the allowed values, unless ``value`` is one of them."""
     if isinstance(value, np.ndarray) or value not in allowed:  # arrays compare entry by entry

@@ -176,7 +176,7 @@ def read_replay(path: str | Path) -> Replay:
     """Read a replay. Raises ReplayError naming the line that is wrong."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
+    except (OSError, ValueError) as problem:  # also of a path that no file can have
         reason = problem.strerror if isinstance(problem, OSError) else problem
         raise ReplayError(f"{path}: cannot be read: {reason}") from problem
     lines = [_parse(path, number, line) for number, line in enumerate(text.splitlines(), 1)]

@@ -122,6 +122,14 @@ def with_choices(observations: np.ndarray, choices: np.ndarray) -> np.ndarray:
 
 
 def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Draw an action for each row, int64 (N,), from its probabilities (N, A) and its uniform number in [0, 1), (N,)."""
+    """Draw an action for each row, int64 (N,), from its probabilities (N, A) and its uniform number in [0, 1), (N,).
+
+    Probabilities need not sum to 1. Raises ValueError if those of a row sum to 0, or to no finite number.
+    """
     reached = probabilities.cumsum(1, dtype=np.float64)
-    return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)
+    total = reached[:, -1]
+    drawable = (total > 0) & (total < np.inf)
+    if not drawable.all():
+        row = drawable.argmin()
+        raise ValueError(f"the probabilities of row {row} sum to {total[row]}; allowed: a finite sum above 0")
+    return (reached <= (uniform * total)[:, None]).sum(1)

@@ -83,7 +83,7 @@ class Ledger:
     def __init__(self, path: str | Path, tournament: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self.tournament = {"format": FORMAT, **tournament}
-        if not self.path.exists():
+        if not os.path.exists(self.path):  # which says no where Path.exists may raise
             self._create()
         self._database = self._connect(self.path)
         try:
@@ -99,7 +99,7 @@ class Ledger:
     def _connect(self, path: Path) -> sqlite3.Connection:
         try:
             return sqlite3.connect(path, isolation_level=None)
-        except sqlite3.Error as problem:
+        except (sqlite3.Error, ValueError) as problem:  # the latter of a path that no file can have
             raise LedgerError(f"{path} cannot be opened: {problem}; choose another folder") from problem
 
     def _create(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kepler_envs.bots.loading import places_of_paths
 from kepler_envs.bots.networks import checkpoint_at
-from kepler_envs.files import who_else_writes, write_atomically
+from kepler_envs.files import who_else_writes, without_links, write_atomically
 
 
 @dataclass(frozen=True)
@@ -96,5 +96,5 @@ def _own_folder() -> Path:
 
 def _files_of(spec: str) -> Iterator[File]:
     for first, end in places_of_paths(spec):
-        path = checkpoint_at(Path(spec[first:end])).resolve()
+        path = without_links(checkpoint_at(Path(spec[first:end])))
         yield File(first, end, path, path.read_bytes())

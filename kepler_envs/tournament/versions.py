@@ -54,6 +54,6 @@ def _stamp(path: Path) -> Stamp | None:
     try:
         file = checkpoint_at(path)
         found = file.stat()
-    except (BotError, OSError):
+    except (BotError, OSError, ValueError):
         return None
     return file, found.st_mtime_ns, found.st_size, found.st_ino

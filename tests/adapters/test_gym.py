@@ -53,6 +53,15 @@ def test_gymnasium_s_checker_is_content(name):
         check_env(env.unwrapped, skip_render_check=True)  # it would open a window; pictures are tested below
 
 
+def test_options_of_a_reset_are_a_dict():
+    env = make_seat("kitten_adventurers")
+    env.reset(seed=1, options={"anything": 1})
+    before = env.snapshot().digest()
+    with pytest.raises(TypeError, match="^options must be a dict or None, not "):
+        env.reset(seed=2, options=[("num_players", 2)])
+    assert env.snapshot().digest() == before
+
+
 @pytest.mark.parametrize("mode", ["ansi", "svg", "rgb_array"])
 def test_pictures_show_what_the_learner_sees(mode):
     env = gymnasium.make(GAME, render_mode=mode, seat=1)

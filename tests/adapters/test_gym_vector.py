@@ -156,6 +156,9 @@ def test_rows_are_reset_alone():
     for wrong in ([True, False, True], np.array([True]), np.array([1, 0, 1]), np.zeros(3, bool)):
         with pytest.raises(ValueError, match="reset_mask"):
             ours.reset(options={"reset_mask": wrong})
+    for options in ([True], mask, "reset_mask"):
+        with pytest.raises(TypeError, match="^options must be a dict or None, not "):
+            ours.reset(options=options)
 
 
 @pytest.mark.parametrize("seed", [-1, [1, 2], [1, 2, -3], [1, 2, 2.5], 2**64 - 2, "7"])

@@ -15,7 +15,7 @@ import pytest
 
 from agents.benchmark import tables
 from agents.benchmark.__main__ import INTERRUPTED, Check, Measure, main
-from agents.benchmark.entry import MOST_BYTES, agent_version, check, read_entry, write_entry
+from agents.benchmark.entry import MOST_BYTES, agent_version, check, read_curve, read_entry, write_entry
 from agents.benchmark.protocol import FORMAT, POOL, SEARCH, TASKS, most_decisions, task_of
 from agents.benchmark.records import CurvePoint, Result
 from kepler_envs.bots.protocol import BotError
@@ -186,7 +186,16 @@ def test_a_folder_without_an_entry(folder):
     (folder / "entry.json").write_text("[" * 100_000)
     assert "entry.json is not JSON: maximum recursion depth exceeded" in only_problem(folder)
     (folder / "entry.json").unlink()
+    (folder / "entry.json").mkdir()
+    assert only_problem(folder).startswith("entry.json cannot be read: [Errno 21]")
+    (folder / "entry.json").rmdir()
     assert only_problem(folder) == f"there is no {folder / 'entry.json'}"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b", "a" * 300])
+def test_no_curve_can_have_such_a_name(name, tmp_path):
+    with pytest.raises(BotError, match="^it cannot be read: "):
+        read_curve(tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,14 @@ def test_wrong_specs_say_what_there_is(spec, message):
         bots.load(spec, CONFIG)
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b", "a" * 300])
+@pytest.mark.parametrize("spec", ["{}", "net:{}", "python:{}.py:Bot", "mcts:5,network=net:{}"])
+def test_no_file_of_a_bot_can_have_such_a_name(spec, name):
+    with pytest.raises(BotError):
+        bots.load(spec.format(name), CONFIG)
+    assert bots.fingerprint(spec.format(name)) == ""
+
+
 def test_games_without_greedy_policy_say_so():
     unknown = replace(CONFIG.game, name="patience")
     with pytest.raises(BotError, match="no greedy bot for patience; there is one for: .*kitten_adventurers"):

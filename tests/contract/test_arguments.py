@@ -157,6 +157,10 @@ def test_values_of_another_type(game: Game) -> None:
     for make in (kepler_envs.KeplerEnv, partial(kepler_envs.Batch, num_envs=2)):
         with pytest.raises(TypeError, match=r"config must be a Configuration, not .*; load_game\("):
             make(game)  # without configure()
+    for options in ([("num_players", 2)], "x", 0):
+        with pytest.raises(TypeError, match="^options must be a dict or None, not "):
+            env.reset(seed=1, options=options)  # type: ignore[arg-type]
+    env.reset(seed=1, options={"anything": 1})
     with pytest.raises(OptionError, match="copy = 'no' is not allowed; allowed: True, False"):
         kepler_envs.make(game.id, copy="no")  # type: ignore[arg-type]
     for wrong in (None, 3, game):

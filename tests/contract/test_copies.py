@@ -114,6 +114,31 @@ def test_copy_keeps_spaces_and_arguments(game: Game, duplicate: Callable[[Kepler
 
 
 @every_copy
+@pytest.mark.parametrize(
+    "space_of",
+    [
+        lambda env: env.observation_space("player_0"),
+        lambda env: env.action_space("player_0"),
+        lambda env: env.state_space,
+    ],
+    ids=["observation", "action", "state"],
+)
+def test_what_is_sampled_in_a_copy_changes_nothing_in_the_original(
+    duplicate: Callable[[KeplerEnv], KeplerEnv], space_of: Callable[[KeplerEnv], Any]
+) -> None:
+    env, undisturbed = (kepler_envs.make("kitten_adventurers") for _ in range(2))
+    env.reset(seed=1)
+    for one in (env, undisturbed):
+        space_of(one).seed(5)
+    twin = duplicate(env)
+    assert space_of(twin) is space_of(twin) == space_of(env)
+    space_of(twin).seed(7)
+    space_of(twin).sample()
+    for _ in range(3):
+        assert str(space_of(env).sample()) == str(space_of(undisturbed).sample())
+
+
+@every_copy
 def test_every_environment_has_a_window_of_its_own(
     duplicate: Callable[[KeplerEnv], KeplerEnv], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkShape
-from kepler_envs.networks import DivergedError, position_network
+from kepler_envs.networks import DivergedError, draw, position_network
 from kepler_envs.networks.simd import (
     add_row,
     add_row_portable,
@@ -243,6 +243,14 @@ def test_arrays_may_lie_in_memory_as_they_like():
     assert_same(network(observations, masks), answer)
     assert_same(network(observations[::2], masks[::2]), [one[::2] for one in answer])
     assert_same(network(np.asfortranarray(observations), np.asfortranarray(masks)), answer)
+
+
+@pytest.mark.parametrize(("row", "total"), [([0, 0, 0], "0.0"), ([1, np.nan, 0], "nan"), ([np.inf, 1, 0], "inf")])
+def test_nothing_is_drawn_where_nothing_is_probable(row, total):
+    good = [0.0, 2.0, 6.0]
+    assert draw(np.array([good, good, good]), np.array([0.0, 0.24, 0.26])).tolist() == [1, 1, 2]
+    with pytest.raises(ValueError, match=f"^the probabilities of row 1 sum to {total}; allowed: a finite sum above 0"):
+        draw(np.array([good, row]), np.array([0.5, 0.5]))
 
 
 def test_draws_follow_the_probabilities():

@@ -51,6 +51,13 @@ def path(whole, tmp_path) -> Path:
     return Path(shutil.copy(whole, tmp_path))
 
 
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b", "a" * 300])
+def test_no_ledger_can_have_such_a_name(name, tmp_path):
+    with pytest.raises(LedgerError, match="cannot be opened: "):
+        Ledger(tmp_path / name, IDENTITY)
+    assert list(tmp_path.iterdir()) == []
+
+
 def damage_bytes(path: Path, dice: random.Random) -> None:
     content = bytearray(path.read_bytes())
     kind, place = dice.randrange(5), dice.randrange(len(content))

@@ -170,12 +170,12 @@ def checkpoint_at(path: Path) -> Path:
     A leading ~ is the home folder: no shell writes it out behind a colon, as in ``net:~/runs/mine``.
     """
     path = Path(os.path.expanduser(path))
-    return find_checkpoint(path) if path.is_dir() else path
+    return find_checkpoint(path) if os.path.isdir(path) else path  # Path.is_dir raises for names that are too long
 
 
 def find_checkpoint(folder: Path) -> Path:
     """The checkpoint in the folder of a run: the best one, else the last. Raises BotError if there is none."""
     for name in CHECKPOINTS:
-        if (folder / name).is_file():
+        if os.path.isfile(folder / name):
             return folder / name
     raise BotError(f"there is no checkpoint in {folder}; looked for {', '.join(CHECKPOINTS)}")
