@@ -12,6 +12,7 @@ For example::
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,9 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
         self._running = False
         self._dealt = False
         self._window = Window(config.game.title)
+
+    def __copy__(self) -> SeatEnv:
+        return copy.deepcopy(self)  # half a copy would play in the arrays of the other one
 
     # ------------------------------------------------------------ game
 

@@ -13,6 +13,7 @@ For example::
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,9 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._dealt = False
         self._owed = np.zeros(self.num_envs, np.float64)  # paid before the learner's first decision, and not yet told
         self._begin_step()
+
+    def __copy__(self) -> SeatVectorEnv:
+        return copy.deepcopy(self)  # half a copy would play in the arrays of the other one
 
     # ------------------------------------------------------------ games
 

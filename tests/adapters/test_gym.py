@@ -279,7 +279,7 @@ def test_what_is_paid_before_the_learner_decides_comes_with_its_first_step():
     assert early > 0
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 @pytest.mark.parametrize("opponents", [None, "greedy", "bc-v1", "mcts:5", "mcts:5,network=bc-v1"])
 def test_a_copy_goes_on_in_the_same_way(opponents, duplicate):
     env = make_seat("kitten_adventurers", 2, opponents)

@@ -3,6 +3,7 @@ wrappers."""
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import gymnasium
@@ -159,6 +160,14 @@ def test_rows_are_reset_alone():
     for options in ([True], mask, "reset_mask"):
         with pytest.raises(TypeError, match="^options must be a dict or None, not "):
             ours.reset(options=options)
+
+
+def test_a_copy_plays_in_arrays_of_its_own():
+    envs = make_seats("kitten_adventurers", 3, opponents="greedy")
+    _, infos = envs.reset(seed=4)
+    twin, actions = copy.copy(envs), infos["action_mask"].argmax(axis=1)
+    one, other = envs.step(actions), twin.step(actions)
+    assert np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1])
 
 
 @pytest.mark.parametrize("seed", [-1, [1, 2], [1, 2, -3], [1, 2, 2.5], 2**64 - 2, "7"])

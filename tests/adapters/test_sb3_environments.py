@@ -490,6 +490,7 @@ def test_a_seed_with_a_fraction_is_refused(kind):
     env.seed(1.5)
     with pytest.raises(ValueError, match=r"^seed = 1\.5 is not allowed; allowed: an integer 0\.\."):
         env.reset()
+    assert env.reset().shape[0] == 2, "the seed was refused once"
     env.seed(np.int64(3))
     assert env.reset().shape[0] == 2
 

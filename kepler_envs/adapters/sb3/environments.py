@@ -102,13 +102,13 @@ class _BatchVecEnv(VecEnv):
     def _deal(self) -> None:
         """New games: from the seed that ``seed()`` was given, else the next of each row."""
         seed = self._seeds[0]
+        self._reset_seeds()  # before a seed that is refused, which would be refused for ever
+        self._reset_options()
         if seed is not None:
             self.batch.reset(check_seed(seed))
         elif not self._untouched:
             self.batch.reset()
         self._untouched = False
-        self._reset_seeds()
-        self._reset_options()
 
     def step_async(self, actions: np.ndarray) -> None:
         """Take the decisions (N,). Raises IllegalAction for ``Batch.SKIP``: a learner cannot pass its turn."""
