@@ -198,7 +198,8 @@ def check(
         files = list(_about_files(folder, run))
         found = [*_about_run(entry, run), *(files or _about_copies(folder, run, number, known))]
         problems += [f"{FILE}: {where}.{line}" for line in found]
-        problems += [f"{run.curve}: {line}" for line in _about_curve(folder / run.curve, run)]
+        if not any(line.startswith("curve") for line in files):
+            problems += [f"{run.curve}: {line}" for line in _about_curve(folder / run.curve, run)]
         if not any(line.startswith("agent") for line in found):
             problems += [f"{run.agent}: {line}" for line in _about_play(folder, entry, run)]
     return problems
@@ -264,8 +265,11 @@ def _about_entry(entry: Entry, budget: int, seeds: int) -> Iterator[str]:
         if bot not in POOL:
             yield f"known names {bot!r}; the pool has {', '.join(POOL)}"
     for name in ("about", "command", "code", "hardware"):
-        if not getattr(entry, name).strip():
+        text = getattr(entry, name)
+        if not text.strip():
             yield f"{name} is empty"
+        elif not text.isprintable():  # records and tables have a line for it
+            yield f"{name} is {text!r}; it must be one line of characters that can be printed"
     numbers = [run.seed for run in entry.runs]
     if len(set(numbers)) < len(numbers):
         yield f"runs have seeds {numbers}; each may appear once"
@@ -284,24 +288,34 @@ def _about_run(entry: Entry, run: TrainedRun) -> Iterator[str]:
 
 
 def _about_files(folder: Path, run: TrainedRun) -> Iterator[str]:
+    agent = _relative(run.agent)
     if run.agent.startswith("python:") and not re.fullmatch(r"python:[^:]+\.py:\w+", run.agent):
         yield f"agent is {run.agent!r}; write python:FOLDER/FILE.py:NAME"
-        return
-    for name, path in (("agent", _relative(run.agent)), ("curve", PurePosixPath(run.curve))):
-        if "\0" in str(path):
-            yield f"{name} is {str(path)!r}; no file has such a name"
-            return
-        if path.is_absolute() or not (folder / path).resolve().is_relative_to(folder.resolve()):
-            yield f"{name} is {path}; it must lie in the folder of the entry"
-        elif not (folder / path).is_file():
-            yield f"{name} is {path}; there is no such file"
-    file = agent_file(folder, run)
-    if len(_relative(run.agent).parts) < 2:
-        yield f"agent is {run.agent}; it must lie in a folder of its own, such as seed-{run.seed}"
-    elif file.is_file():
-        size = sum(path.stat().st_size for path in file.parent.rglob("*") if path.is_file())
+    elif len(agent.parts) < 2:
+        yield f"agent is {run.agent!r}; it must lie in a folder of its own, such as seed-{run.seed}"
+    elif problem := _about_path(folder, agent):
+        yield f"agent is {problem}"
+    else:
+        size = sum(path.stat().st_size for path in (folder / agent).parent.rglob("*") if path.is_file())
         if size > MOST_BYTES:
             yield f"agent has a folder of {size:,} bytes; allowed: {MOST_BYTES:,}"
+    if problem := _about_path(folder, PurePosixPath(run.curve)):
+        yield f"curve is {problem}"
+
+
+def _about_path(folder: Path, path: PurePosixPath) -> str:
+    """What is wrong with the path of a file in the folder of an entry. The text is empty if nothing is.
+
+    Files elsewhere are not looked at.
+    """
+    try:
+        is_inside = not path.is_absolute() and (folder / path).resolve().is_relative_to(folder.resolve())
+        is_file = is_inside and (folder / path).is_file()
+    except (OSError, RuntimeError, ValueError):  # too long a name, links in circles, a character that no name has
+        return f"{str(path)!r}; no file has such a name"
+    if not is_inside:
+        return f"{path}; it must lie in the folder of the entry"
+    return "" if is_file else f"{path}; there is no such file"
 
 
 def _about_copies(folder: Path, run: TrainedRun, number: int, known: dict[str, int]) -> Iterator[str]:
@@ -327,8 +341,6 @@ def _relative(agent: str) -> PurePosixPath:
 
 
 def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
-    if not path.is_file():
-        return  # reported already
     try:
         points = read_curve(path)
     except BotError as error:

@@ -215,6 +215,16 @@ def test_no_curve_can_have_such_a_name(name, tmp_path):
             "runs[0].agent is 'python:seed-0/agent.py'; write python:FOLDER/FILE.py:NAME",
         ),
         ({"curve": "/etc/passwd"}, "runs[0].curve is /etc/passwd; it must lie in the folder of the entry"),
+        ({"agent": "agent.zip"}, "runs[0].agent is 'agent.zip'; it must lie in a folder of its own, such as seed-0"),
+        *(
+            ({name: f"{before}{bad}{after}"}, f"runs[0].{name} is {f'seed-0/{bad}{end}'!r}; no file has such a name")
+            for name, before, after, end in (
+                ("agent", "seed-0/", ".zip", ".zip"),
+                ("agent", "python:seed-0/", ".py:First", ".py"),
+                ("curve", "seed-0/", ".csv", ".csv"),
+            )
+            for bad in ("\0", "\ud800", "a" * 300)
+        ),
     ],
 )
 def test_what_a_run_must_say(folder, unplayed, changes, message):
@@ -223,6 +233,27 @@ def test_what_a_run_must_say(folder, unplayed, changes, message):
     write(folder, saved)
     problems = check(folder, BUDGET, SEEDS)
     assert any(message in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize("name", ["agent", "curve"])
+@pytest.mark.parametrize("path", ["/etc/passwd", "../beside/file.txt"])
+def test_files_elsewhere_are_not_looked_at(folder, unplayed, name, path):
+    """The words of a file are no business of an entry, and the folder of its agent may be the whole disk."""
+    (folder.parent / "beside").mkdir(exist_ok=True)
+    (folder.parent / "beside" / "file.txt").write_text("secret")
+    saved = valid()
+    saved["runs"][0][name] = path
+    write(folder, saved)
+    assert only_problem(folder) == f"entry.json: runs[0].{name} is {path}; it must lie in the folder of the entry"
+
+
+@pytest.mark.parametrize("name", ["about", "command", "code", "hardware"])
+@pytest.mark.parametrize("text", ["two\nlines", "\ud800", "\x1b[2J"])
+def test_texts_of_an_entry_can_be_printed(folder, unplayed, name, text):
+    write(folder, {**valid(), name: text})
+    assert only_problem(folder) == (
+        f"entry.json: {name} is {text!r}; it must be one line of characters that can be printed"
+    )
 
 
 @pytest.mark.parametrize(
