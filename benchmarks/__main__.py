@@ -70,6 +70,7 @@ def main() -> int:
 
 def run(settings: Settings, console: Console) -> int:
     """Returns 0, or 130 after Ctrl-C: what was measured until then is shown, and recorded with ``--only``."""
+    settings.check()
     parts, source = chosen_parts(settings.only), figures.source()
     if settings.record is not None:
         _check_record(settings.record, settings, parts)

@@ -25,6 +25,7 @@ from agents.evaluation import mean_with_interval
 from kepler_envs import bots, records
 from kepler_envs.cli.common import parse
 from kepler_envs.engine.seeds import SEED_LIMIT
+from kepler_envs.files import check_writable
 from kepler_envs.games.kepler_3042.campaign import campaign_names
 from kepler_envs.games.kepler_3042.state import NUM_CAMPAIGNS, NUM_LEVELS
 from kepler_envs.revision import commit
@@ -94,7 +95,13 @@ def measure(agent: str, campaign: int, level: int, games: int, seed: int) -> Lin
 
 
 def measure_all(asked: Asked, stop: threading.Event, console: Console) -> None:
-    """Play the levels that the record lacks. Each line is written as soon as it is known."""
+    """Play the levels that the record lacks. Each line is written as soon as it is known.
+
+    Raises before the first game: BotError if there is no such bot, RecordError if the file is no such record, OSError
+    if it cannot be written.
+    """
+    for agent in asked.agents:
+        bots.load(agent, GAME.configure(1))
     levels = list(product(asked.agents, range(1, NUM_LEVELS + 1), range(NUM_CAMPAIGNS)))
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("playing", total=len(levels))
@@ -106,6 +113,7 @@ def measure_all(asked: Asked, stop: threading.Event, console: Console) -> None:
             if line is None or line.games < asked.games:
                 if stop.is_set():
                     return
+                check_writable(asked.out)
                 write(measure(agent, campaign, level, asked.games, asked.seed), asked.out)
             progress.advance(task)
 

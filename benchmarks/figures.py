@@ -17,6 +17,7 @@ from benchmarks.sampling import Row
 from docs.markdown import short
 from kepler_envs import machine
 from kepler_envs.files import write_atomically
+from kepler_envs.printable import one_line
 from kepler_envs.records import RecordError
 from kepler_envs.revision import VERSION, commit
 
@@ -95,11 +96,14 @@ def write(figures: Figures, path: Path) -> None:
 
 
 def read(path: Path) -> Figures:
-    """The record. OSError if there is none."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    rows = tuple(Row(**row) for row in content.pop("rows"))
-    again = tuple(Again(rows=tuple(one.pop("rows")), source=_source(one)) for one in content.pop("again", ()))
-    return Figures(_source(content), rows, again)
+    """The record. OSError if there is none, RecordError if the file is something else."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        rows = tuple(Row(**row) for row in content.pop("rows"))
+        again = tuple(Again(rows=tuple(one.pop("rows")), source=_source(one)) for one in content.pop("again", ()))
+        return Figures(_source(content), rows, again)
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as problem:
+        raise RecordError(f"{path} is no record of figures: {one_line(problem)}") from problem
 
 
 def _source(content: Mapping[str, Any]) -> Source:

@@ -6,6 +6,7 @@ one core.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import ClassVar
 import tyro
 
 import kepler_envs
+from agents.allowed import need, need_network
 from agents.ending import plain_ending
 from benchmarks.sampling import Row, Settings
 from kepler_envs import bots, records
@@ -56,6 +58,14 @@ class Asked:
     """Numbers that the network computes for each row of a table. 0 makes a flat network."""
     derived: Flag = True
     """Show the network the facts alone, without the derived fields that follow from them."""
+
+    def check(self) -> None:
+        """Raise BotError if a number is not allowed."""
+        for name in ("epochs", "minutes"):
+            need(self, name, 0 < getattr(self, name) < math.inf, "above 0")
+        for name in ("positions", "games"):
+            need(self, name, getattr(self, name) >= 1, "an integer from 1 on")
+        need_network(self)
 
 
 @dataclass(frozen=True)
@@ -176,6 +186,7 @@ def main() -> None:
     """Measure one network."""
     with plain_ending():
         asked = parse(Command, "benchmarks.imitation", __doc__)
+        asked.check()
         kepler_envs.load_game(asked.game).configure(asked.players)
         records.read_lines(asked.out, Measured)
         check_writable(asked.out)

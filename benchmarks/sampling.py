@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from agents.allowed import need
 from kepler_envs.cli.common import Flag, optional
 
 GAME = "kitten_adventurers"
@@ -36,6 +38,13 @@ class Settings:
     """Take short and few samples: for a first look, not for figures to quote."""
     record: Annotated[Path | None, optional("FILE")] = None
     """Write the run to this file, which pages quote if it is docs/figures.json; with --only, replace rows of it."""
+
+    def check(self) -> None:
+        """Raise BotError if a number is not allowed."""
+        for name in ("seconds", "minutes"):
+            need(self, name, 0 < getattr(self, name) < math.inf, "above 0")
+        for name, least in (("repetitions", 1), ("ppo_steps", 0), ("positions", 1), ("games", 1)):
+            need(self, name, getattr(self, name) >= least, f"an integer from {least} on")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from rich.console import Console
 from benchmarks import campaigns
 from benchmarks.campaigns import GAME, Asked, Line, columns, ladder, measure_all, read, write
 from kepler_envs import bots
+from kepler_envs.bots.protocol import BotError
 from tests.agents.endings import ends
 
 LINE = Line("greedy", "greedy-2", 0, 1, 50, 30.0, 29.0, 31.0, 0.5, 0.4, 0.6, 77, "abc")
@@ -94,6 +95,15 @@ def test_the_ladder_is_the_mean_over_the_campaigns():
     assert low == ("1", "30", "uniform", "30.0 (28.0 .. 32.0)", *["0 %"] * 5, "50")
     assert high == ("1", "30", "greedy", "40.0 (38.0 .. 42.0)", *["50 %"] * 5, "50")
     assert len(columns()) == len(low)
+
+
+@pytest.mark.parametrize(
+    ("agents", "out", "error"), [(("greedy", "gredy"), "record.csv", BotError), (("greedy",), "a" * 300, OSError)]
+)
+def test_nothing_is_played_if_something_is_wrong(agents, out, error, tmp_path, monkeypatch):
+    monkeypatch.setattr(campaigns, "measure", lambda *asked: pytest.fail("played"))
+    with pytest.raises(error):
+        measure_all(Asked(agents, out=tmp_path / out), GOES_ON, quiet())
 
 
 @pytest.mark.parametrize(

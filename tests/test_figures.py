@@ -111,6 +111,32 @@ def test_what_is_no_record_is_refused(tmp_path, monkeypatch, capsys, asked, mess
     assert not path.exists()
 
 
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"rows": [{}]}', '{"rows": [], "release": "0"}'])
+def test_another_file_is_no_record_of_figures(tmp_path, monkeypatch, capsys, content):
+    path = tmp_path / "figures.json"
+    path.write_text(content)
+    with ends(capsys, "figures.json is no record of figures: ", IMPOSSIBLE):
+        run(monkeypatch, "--record", str(path), "--only", "threads")
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed"),
+    [
+        (["--seconds", "nan"], "above 0"),
+        (["--seconds", "0.0"], "above 0"),
+        (["--minutes", "inf"], "above 0"),
+        (["--repetitions", "0"], "an integer from 1 on"),
+        (["--ppo-steps", "-1"], "an integer from 0 on"),
+        (["--positions", "0"], "an integer from 1 on"),
+        (["--games", "-5"], "an integer from 1 on"),
+    ],
+)
+def test_numbers_that_are_not_allowed_are_one_line(monkeypatch, capsys, asked, allowed):
+    with ends(capsys, f"^{' '.join(asked)} is not allowed; allowed: {allowed}\n$", IMPOSSIBLE):
+        run(monkeypatch, *asked)
+
+
 def test_unknown_parts_are_refused(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["benchmarks", "--only", "threads", "gone"])
     with ends(capsys, "^there is no part gone; there are: .*, threads, ", IMPOSSIBLE):

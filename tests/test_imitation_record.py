@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 
+import pytest
+
+from benchmarks import imitation
 from benchmarks.imitation import Measured, as_row, write
 from kepler_envs.records import read_lines
+from tests.agents.endings import ends
 
 LINE = Measured(
     "ad_astra-v1", 4, 128, "128 64", 32, True, 1000, 0.1, "1 0 7", 12.0, 9, 0.9, 0.3, 0.25, 0.2, 0.3, 2000, 0.25, 5.0,
@@ -32,3 +36,21 @@ def test_a_line_takes_the_place_of_the_one_about_the_same_network(tmp_path):
 def test_a_target_is_met_or_not():
     assert as_row(LINE, 0.25).met is True and as_row(LINE, 0.26).met is False and as_row(LINE, None).met is None
     assert "flat network" in as_row(replace(LINE, rows=0, derived=False), None).what
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed"),
+    [
+        (["--positions", "0"], "an integer from 1 on"),
+        (["--games", "0"], "an integer from 1 on"),
+        (["--epochs", "nan"], "above 0"),
+        (["--minutes", "-1.0"], "above 0"),
+        (["--width", "0"], "1 to "),
+    ],
+)
+def test_numbers_that_are_not_allowed_are_one_line(asked, allowed, monkeypatch, capsys, tmp_path):
+    out = tmp_path / "record.csv"
+    monkeypatch.setattr("sys.argv", ["imitation", "kitten_adventurers", "2", *asked, "--out", str(out)])
+    with ends(capsys, f"^{' '.join(asked)} is not allowed; allowed: {allowed}"):
+        imitation.main()
+    assert not out.exists()
