@@ -151,6 +151,7 @@ class Tournament:
             TournamentError: the number is not allowed, the folder holds no ledger, that of another tournament or a
                 damaged one, the ledger has no such game, or the game goes otherwise now: an agent does not keep to its
                 seeds.
+            OSError: the folder cannot be read, or taken while the game is played.
         """
         if not is_integer(number):
             raise TournamentError(f"number = {number!r} is not allowed; allowed: an integer from 0 on")
