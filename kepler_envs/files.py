@@ -45,7 +45,13 @@ def without_links(path: Path) -> Path:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file by one with this content, or leave it as it is. A missing folder is made. A link stays one."""
+    """Replace a file by one with this content, or leave it as it is. A missing folder is made. A link stays one.
+
+    What is no file, such as a pipe or ``/dev/null``, stays what it is, and is written to.
+    """
+    if _takes_bytes(path):
+        path.write_bytes(content)
+        return
     target = without_links(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     new = target.with_name(f".{secrets.token_urlsafe(6)}{UNFINISHED}")  # short, however long the other name is
@@ -63,6 +69,15 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
+def _takes_bytes(path: Path) -> bool:
+    """Whether a path stands for a pipe or a device, links followed. A file that replaced it would end it for all."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
 def open_closed_streams() -> None:
     """Open what was closed of standard input, output and error (``>&-``), with nothing behind it.
 
@@ -77,6 +92,10 @@ def open_closed_streams() -> None:
 
 def check_writable(path: Path) -> None:
     """Raise OSError unless a file could be written there, before long work rather than after it. Nothing is left."""
+    if _takes_bytes(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
     folder = next(parent for parent in without_links(path).parents if parent.exists())
     try:
         with suppress(FileNotFoundError):

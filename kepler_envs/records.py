@@ -12,7 +12,14 @@ from typing import Any, ClassVar, TypeVar
 from kepler_envs.files import in_turn, without_links, write_atomically
 from kepler_envs.revision import VERSION
 
-KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "bool": lambda text: text == "True"}
+
+def _truth(text: str) -> bool:
+    if text not in ("True", "False"):
+        raise ValueError(f"{text!r} is neither True nor False")
+    return text == "True"
+
+
+KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "bool": _truth}
 """How a column of each type is read."""
 
 

@@ -194,6 +194,25 @@ def test_what_is_written_through_a_link_is_where_it_points(is_there, tmp_path):
     assert list(target.parent.iterdir()) == [target]
 
 
+@pytest.mark.parametrize("is_linked", [True, False])
+def test_a_pipe_stays_one_and_is_written_to(is_linked, tmp_path):
+    """As root, ``--save /dev/null`` would otherwise put a file in the place of the device."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    path = pipe
+    if is_linked:
+        path = tmp_path / "link"
+        path.symlink_to(pipe)
+    try:
+        check_writable(path)
+        write_atomically(path, b"all of it")
+        assert os.read(reader, 100) == b"all of it"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo() and set(tmp_path.iterdir()) == {pipe, path}
+
+
 # ---------------------------------------------------------------- who uses them
 
 

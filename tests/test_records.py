@@ -25,12 +25,26 @@ class Height(Line):
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Summit(Height):
+    climbed: bool = False
+
+
 def test_lines_are_written_sorted_and_read_again(tmp_path):
     path = tmp_path / "heights.csv"
     write_lines(path, [Height("b", 2), Height("a", 1, "a note, with a comma")], Height)
     write_lines(path, [Height("b", 3)], Height)
     assert read_lines(path, Height) == [Height("a", 1, "a note, with a comma"), Height("b", 3)]
     assert path.read_text().splitlines()[0] == "release,name,metres,note"
+
+
+def test_what_is_true_is_written_in_one_way(tmp_path):
+    path = tmp_path / "summits.csv"
+    write_lines(path, [Summit("a", 1, climbed=True), Summit("b", 2)], Summit)
+    assert [line.climbed for line in read_lines(path, Summit)] == [True, False]
+    path.write_text("name,metres,climbed\na,1,yes\n")
+    with pytest.raises(RecordError, match="line 2: .* 'yes' is neither True nor False"):
+        read_lines(path, Summit)
 
 
 def test_an_older_record_lacks_columns_that_have_defaults(tmp_path):
