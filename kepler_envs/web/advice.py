@@ -12,6 +12,7 @@ from kepler_envs.bots import KINDS, BotError
 from kepler_envs.bots.published import FOLDER, find_published
 from kepler_envs.bots.search import MctsConfig, search
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.printable import counted
 from kepler_envs.web import WebError
 from kepler_envs.web.expectations import Expectations
 from kepler_envs.web.players import Players
@@ -57,7 +58,8 @@ def _by_search(position: Snapshot, spec: str, asked: MctsConfig) -> dict[str, An
         raise WebError(f"{asked.iterations} iterations are not allowed; allowed: up to {MOST_ITERATIONS}")
     found = search(position, asked, SEED)
     shares = found.visits / max(1, int(found.visits.sum()))
-    note = f"{found.iterations:,} iterations; values are the mean return of the seat that decides, from -1 to 1"
+    searched = counted(found.iterations, "iteration")
+    note = f"{searched}; values are the mean return of the seat that decides, from -1 to 1"
     return _answer(position, spec, "visits", shares, note, found.values)
 
 

@@ -62,9 +62,12 @@ def configuration(
     """Configure a game with its own components, or with the file of that name; WebError if that is not allowed."""
     found = find_game(game)
     by_name = {option.name: option for option in found.option_list}
+    if unknown := sorted(set(options) - set(by_name)):
+        names = ", ".join(unknown)[:MOST_LETTERS]
+        raise WebError(f"{found.name}: unknown options {names}; there are {', '.join(by_name)}")
     path = None if components is None else _cards_named(components, found, cards).path
     try:
-        values = {name: _value(by_name.get(name), value) for name, value in options.items()}
+        values = {name: _value(by_name[name], value) for name, value in options.items()}
         return found.configure(players, path, **values)
     except ComponentError as problem:
         raise WebError(str(problem).replace(str(path), str(components))) from problem
@@ -80,13 +83,13 @@ def _cards_named(name: str, game: Game, cards: Mapping[str, Cards]) -> Cards:
     return cards[name]
 
 
-def _value(option: Option | None, value: Any) -> Any:
+def _value(option: Option, value: Any) -> Any:
     """Read a field of a form: one of the choices as they are written, or a number."""
     if not isinstance(value, str):
         return value
     if len(value) > MOST_LETTERS:
         raise WebError(f"a value has at most {MOST_LETTERS} letters")
-    return read_value(value, option.choices if option else ())
+    return read_value(value, option.choices)
 
 
 def with_cards_of_the_server(replay: Replay, cards: Mapping[str, Cards]) -> Replay:

@@ -2,7 +2,8 @@
 
 Every link holds a secret: ``/host/TOKEN`` sets tables up, ``/seat/TOKEN`` plays one seat, ``/film/TOKEN`` shows a game.
 The API is under ``/api``, with the same secrets. Errors are ``{"error": words}`` with status 400 (malformed), 403
-(guard), 404 (no such link or game), 409 (not now), 413 (too long) or 429 (too many questions at once).
+(guard), 404 (no such link or game), 409 (not now), 413 (too long), 429 (too many questions at once) or 507 (it could
+not be written down). An address that leads nowhere is answered with a page that says which ones do.
 """
 
 from __future__ import annotations

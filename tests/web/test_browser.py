@@ -357,7 +357,7 @@ def test_a_bot_is_asked_on_the_page(browser: Any, house: Any, base: str) -> None
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])
-@pytest.mark.parametrize("width", [1200, 375])
+@pytest.mark.parametrize("width", [1200, 375, 320])
 def test_nothing_sticks_out_and_words_are_readable(
     browser: Any, house: Any, base: str, width: int, scheme: str
 ) -> None:
@@ -951,6 +951,7 @@ def test_a_deleted_table_is_said_to_be_gone(browser: Any, house: Any, base: str)
         page.reload()
         gone.wait_for()
         assert page.get_by_role("button").all_inner_texts() == ["colours: auto"], "nothing else would do anything"
+        assert page.get_by_role("heading").all_inner_texts() == ["kepler_envs"]
     finally:
         context.close()
 

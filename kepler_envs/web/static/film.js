@@ -18,7 +18,7 @@ const source = {
   ask: (at, bot) => ask(`${api}/ask`, { at, bot }),
 };
 
-const words = make("p", { class: "bad", role: "alert" }), heading = make("h1"), line = make("span", { class: "faint" });
+const words = make("p", { class: "bad", role: "alert" }), heading = make("h1", {}, "kepler_envs"), line = make("span", { class: "faint" });
 const save = make("a", { class: "button", href: `${api}/replay`, download: true, hidden: true }, "Save replay"), rules = rulesButton(`${api}/rules`);
 document.querySelector("header").append(heading, line, make("span", { class: "grow" }), save, rules, themeButton());
 const main = document.querySelector("main"), root = make("div", { hidden: true }); // a wrong link shows words alone

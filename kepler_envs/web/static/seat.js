@@ -13,7 +13,7 @@ let lost = false, gone = false, again = null; // nobody answers; the link leads 
 const point = (ids) => { board.light(ids); moves.light(ids); };
 const board = new Board(decide, point), moves = new Moves(decide, point);
 const asking = new Asking((bot) => ask(`${api}/ask`, { bot }), moves);
-const heading = make("h1"), who = make("span", { class: "faint" }), words = make("p", { class: "bad", role: "alert" });
+const heading = make("h1", {}, "kepler_envs"), who = make("span", { class: "faint" }), words = make("p", { class: "bad", role: "alert" });
 const prompt = make("p", { class: "prompt", role: "status", tabindex: -1 }), heard = make("ol", { class: "heard", "aria-label": "history", tabindex: 0 }), results = make("div");
 const aloud = make("p", { class: "aloud", role: "status" }); // what others decide, for who hears the page
 const how = make("p", { class: "faint", hidden: true }, "Click on the board, or choose here.");
