@@ -371,6 +371,14 @@ def test_on_a_terminal_the_position_is_redrawn():
     assert "move 2" in paper.getvalue().rsplit("no ladder in play")[-1]
 
 
+def test_on_a_terminal_that_cannot_be_cleared_moves_are_lines():
+    paper = io.StringIO()
+    console = Console(file=paper, force_terminal=True, width=120, height=50, _environ={"TERM": "dumb"})
+    position = Snapshot.deal(kepler_envs.load_game(GAME).configure(), 1)
+    Stage(console, 0.001).show(iter([Frame("the deal", position), *[Frame("a move", position)] * 3]))
+    assert paper.getvalue().count("no ladder in play") == 2 and paper.getvalue().count("a move") == 3
+
+
 # ---------------------------------------------------------------- replay
 
 
@@ -451,6 +459,14 @@ def test_a_folder_for_pictures_may_have_a_dot_in_its_name(recorded, tmp_path):
     folder.mkdir()
     assert main(["replay", str(recorded), "--svg", str(folder), "--at", "3"]) == 0
     assert [path.name for path in folder.iterdir()] == ["0003.svg"]
+
+
+@pytest.mark.parametrize("option", ["--svg", "--png"])
+def test_a_file_is_no_folder_for_pictures(option, recorded, monkeypatch, capsys):
+    monkeypatch.chdir(recorded.parent)
+    (recorded.parent / "file").write_text("mine")
+    assert main(["replay", str(recorded), option, "file/all"]) == 2
+    assert capsys.readouterr().err == f"kepler-envs: {option} file is a file; name a folder\n"
 
 
 def test_pictures_of_a_replay(recorded, tmp_path, capsys):
@@ -572,6 +588,7 @@ def test_the_page_of_a_game_and_one_position_of_it(recorded, tmp_path):
         (["tournament", GAME, "--out", "file/cup"], "--out file is a file; name a folder"),
         (["serve", "--port", "0", "--folder", "file"], "--folder file is a file; name a folder"),
         (["strength", GAME, "--agents", "greedy", "--out", "folder"], "--out folder is a folder; name a file"),
+        (["watch", GAME, "--svg", "file"], "--svg file is a file; name a folder"),
     ],
 )
 def test_a_file_is_no_folder_and_a_folder_no_file(command, words, monkeypatch, tmp_path, capsys):

@@ -42,12 +42,12 @@ class Bench:
         if not 0 < self.seconds <= 3600:
             raise UsageError(f"--seconds {self.seconds:g} is not allowed; allowed: more than 0, at most 3600")
         games = [registry.load_game(name) for name in self.games] or registry.load_games()
+        configs = [game.configure(self.players) for game in games]
         for line in machine.describe():
             say(console, line)
         console.print("one thread, uniformly random decisions")
-        for game in games:
-            config = game.configure(self.players)
-            with console.status(f"measuring {game.id} ..."):
+        for config in configs:
+            with console.status(f"measuring {config.game.id} ..."):
                 rows = self._measure(config)
             console.print(grid(config.label, ("what", "measured", "unit"), rows, right=("measured",)))
         return 0

@@ -12,7 +12,7 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from kepler_envs import registry
-from kepler_envs.cli.common import UsageError, check_target, optional
+from kepler_envs.cli.common import UsageError, check_folder, check_target, optional
 from kepler_envs.cli.motion import write_gif
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_position, print_result, write_picture
 from kepler_envs.engine.game import Configuration
@@ -159,6 +159,7 @@ class ShowReplay:
             return 1
         if path.suffix and not path.is_dir():
             raise UsageError(f"{path}: name a file that ends in {suffix}, or a folder")
+        check_folder(f"--{suffix[1:]}", path)
         count = 0
         for number, position in enumerate(replay.positions(config)):
             if self.at in (None, number):

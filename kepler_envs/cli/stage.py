@@ -33,7 +33,8 @@ class Frame(NamedTuple):
 
 
 class Stage:
-    """Shows a game: on a terminal in place, ``delay`` seconds a move and with keys; elsewhere each move is a line.
+    """Shows a game: on a terminal in place, ``delay`` seconds a move and with keys. Elsewhere, and on a terminal that
+    cannot be cleared (``TERM=dumb``), each move is a line.
 
     Args:
         console: where to.
@@ -46,7 +47,7 @@ class Stage:
         if not 0 <= delay <= MOST_DELAY:
             raise UsageError(f"--delay {delay:g} is not allowed; allowed: 0 to {MOST_DELAY:g} seconds")
         self._console = console
-        self._delay = delay if console.is_terminal else 0
+        self._delay = delay if console.is_terminal and not console.is_dumb_terminal else 0
         self._seat = seat
         self._keys = keys
 

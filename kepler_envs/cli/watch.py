@@ -11,7 +11,7 @@ from rich.console import Console
 from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
-from kepler_envs.cli.common import Flag, GameArguments, check_target, choose_seed, optional
+from kepler_envs.cli.common import Flag, GameArguments, check_folder, check_target, choose_seed, optional
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_result, write_picture
@@ -39,6 +39,8 @@ class Watch(GameArguments):
     def run(self, console: Console) -> int:
         config = self.configure()
         check_target(self.save)
+        if self.svg is not None:
+            check_folder("--svg", self.svg)
         stage = Stage(console, self.delay)
         specs = agents_by_seat(self.agents, list(range(config.num_players)))
         with console.status("setting up (compiling, the first time) ..."):
