@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import secrets
 import stat
@@ -78,16 +79,21 @@ def _takes_bytes(path: Path) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 
-def open_closed_streams() -> None:
-    """Open what was closed of standard input, output and error (``>&-``), with nothing behind it.
+def prepare_streams() -> None:
+    """Make standard input, output and error ones that can be used, whatever they are.
 
-    Otherwise the next files would get their numbers, and with them what compiled code and other processes print.
+    What was closed (``>&-``) is opened, with nothing behind it. Otherwise the next files would get its number, and with
+    it what compiled code and other processes print. Letters that an encoding lacks, such as those of a file's name, are
+    printed as escapes, and bytes that are no letters are read as question marks.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             nothing = os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(nothing, True)
             setattr(sys, name, os.fdopen(nothing, mode, encoding="utf-8"))
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace" if mode == "w" else "replace")
 
 
 def check_writable(path: Path) -> None:

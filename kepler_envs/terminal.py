@@ -40,9 +40,14 @@ def drop_output(stream: TextIO | None = None) -> None:
 
 
 def make_console() -> Console:
-    """Make the console that everything is printed to. It prints words as they are, without rich's own colours."""
-    console = _Console(highlight=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
+    """Make the console that everything is printed to. It prints words as they are, without rich's own colours.
+
+    A file or a pipe is no terminal, whatever ``FORCE_COLOR`` says: nobody could see a game move there.
+    """
+    sizes = ("COLUMNS", "LINES")  # of 0 columns nothing could be seen
+    environ = {name: value for name, value in os.environ.items() if name not in sizes or value.strip("0")}
+    console = _Console(highlight=False, emoji=False, force_terminal=sys.stdout.isatty(), _environ=environ)
+    if not console.is_terminal and "COLUMNS" not in environ:
         console.width = WIDTH_OF_FILES
     return console
 
@@ -138,6 +143,15 @@ def termination_interrupts() -> Iterator[None]:
             raise KeyboardInterrupt
 
     with _handling(_heeded_endings(), handle):
+        yield
+
+
+@contextmanager
+def hangup_terminates() -> Iterator[None]:
+    """In this block the end of the terminal is a termination signal, for libraries that know only that one."""
+    here = threading.current_thread() is threading.main_thread()
+    heeded = [number for number in _heeded_endings() if here and number == HANGUP]
+    with _handling(heeded, lambda number, frame: signal.raise_signal(signal.SIGTERM)):
         yield
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from kepler_envs.terminal import stop_on_signals
+from kepler_envs.terminal import make_console, stop_on_signals
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes")
 
@@ -122,6 +122,37 @@ def test_what_is_under_way_is_finished_though_the_terminal_is_closed(tmp_path):
 def test_after_nohup_the_end_of_the_terminal_stops_nothing(tmp_path):
     assert after_its_terminal(tmp_path / "file", "SIG_IGN", 1) == 130
     assert (tmp_path / "file").read_text() == "stopped: False"
+
+
+@pytest.mark.parametrize(
+    ("variables", "width"),
+    [
+        ({}, 160),
+        ({"COLUMNS": "100"}, 100),
+        ({"COLUMNS": "0"}, 160),
+        ({"FORCE_COLOR": "1"}, 160),
+        ({"COLUMNS": ""}, 160),
+    ],
+)
+def test_a_pipe_is_as_wide_as_told_and_no_terminal(variables, width, monkeypatch, capsys):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    console = make_console()
+    assert (console.width, console.is_terminal) == (width, False)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_letters_that_an_encoding_lacks_end_nothing(encoding, tmp_path):
+    """Neither those of a file's name that is printed, nor bytes that are typed."""
+    asked = [sys.executable, "-m", "kepler_envs", "play", *GAME, "--save", "k\u00e4tzchen.jsonl"]
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONIOENCODING": f"{encoding}:strict"}
+    program = subprocess.run(asked, input=b"\xff\n1\nq\n", capture_output=True, cwd=tmp_path, env=environ)
+    assert (program.returncode, program.stderr) == (0, b"")
+    said = program.stdout.decode(encoding)
+    assert "is not a move" in said and "Replay of the unfinished game written" in said
+    assert ("k\u00e4tzchen.jsonl" if encoding == "utf-8" else r"k\xe4tzchen.jsonl") in said
+    assert [path.name for path in tmp_path.iterdir()] == ["k\u00e4tzchen.jsonl"]
 
 
 GAME = ["kitten_adventurers", "--players", "2", "--option", "quest_size=1", "--seed", "3"]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from kepler_envs.files import open_closed_streams
+from kepler_envs.files import prepare_streams
 from kepler_envs.revision import VERSION
 
 LIBRARIES = ("tyro", "rich")
@@ -20,10 +20,10 @@ LIBRARIES = ("tyro", "rich")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``kepler-envs`` with these arguments (``sys.argv`` if None); the exit code.
 
-    0: done. 1: a replay does not verify. 2: something asked for is not possible; one line on stderr says what.
-    130: interrupted. 141: nobody reads the output any more.
+    0: done. 1: a replay does not verify, or work broke off on its way. 2: something asked for is not possible. One line
+    says what it was. 130: interrupted. 141: nobody reads the output any more.
     """
-    open_closed_streams()
+    prepare_streams()
     if list(sys.argv[1:] if argv is None else argv) == ["--version"]:
         print(f"kepler-envs {VERSION} (Python {platform.python_version()}, numba {version('numba')})")
         return 0

@@ -13,7 +13,7 @@ from tyro.conf import FlagCreatePairsOff, Positional, UseAppendAction, arg
 
 from kepler_envs.engine.game import Configuration, read_value
 from kepler_envs.engine.seeds import check_seed, fresh_seed
-from kepler_envs.files import check_writable, open_closed_streams
+from kepler_envs.files import check_writable, prepare_streams
 from kepler_envs.registry import load_game
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ def parse(command: type[T], module: str, about: str | None, arguments: Sequence[
 
     Its flags have no opposites. Without ``arguments`` they are those of this process.
     """
-    open_closed_streams()
+    prepare_streams()
     config = (FlagCreatePairsOff,)
     return tyro.cli(command, prog=f"python -m {module}", description=about, args=arguments, config=config)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +15,7 @@ from tyro.conf import Positional, UseAppendAction, arg
 
 from kepler_envs.cli.common import UsageError, check_folder, needing, optional
 from kepler_envs.engine.replay import ReplayError, read_replay
-from kepler_envs.terminal import say
+from kepler_envs.terminal import hangup_terminates, say, termination_interrupts
 
 if TYPE_CHECKING:
     from kepler_envs.web.cards import Cards
@@ -24,6 +26,8 @@ MOST_PACE = 3600
 """Most seconds between two moves of bots."""
 MOST_OPEN = 1000
 """Most replays to look at: a finished game takes up to 2 MB of memory, and up to 0.3 seconds of the start."""
+NAME = re.compile(r"[A-Za-z0-9._-]+")
+"""A host name as browsers send it: without a port, and with letters of other alphabets in the form ``xn--...``."""
 ELSEWHERE = {"0.0.0.0": (socket.AF_INET, "192.0.2.1"), "::": (socket.AF_INET6, "2001:db8::1")}
 """Addresses that no machine has, by those of all interfaces."""
 
@@ -68,7 +72,7 @@ class Serve:
                 house.closing.set()  # pages that wait for news are told that there will be none
                 super().handle_exit(sig, frame)
 
-        try:
+        with termination_interrupts(), hangup_terminates(), closing(house):
             for film in films:
                 house.add_film(film)
             local = is_local(self.host)
@@ -82,15 +86,14 @@ class Serve:
                 server_header=False, timeout_graceful_shutdown=2,
             )  # fmt: skip
             Server(config).run(sockets=[listening])
-        finally:
-            house.close()
         return 0
 
     def _check(self) -> None:
         if not 0 <= self.port <= 65535:
             raise UsageError(f"--port {self.port} is not allowed; allowed: 0..65535")
-        if "" in self.name:
-            raise UsageError("--name '' is not allowed; allowed: the name of a host, such as box.example")
+        for name in self.name:
+            if not NAME.fullmatch(name):
+                raise UsageError(f"--name {name!r} is not allowed; allowed: the name of a host, such as box.example")
         if self.folder is not None:
             check_folder("--folder", self.folder)
         if not 0 <= self.pace <= MOST_PACE:

@@ -432,7 +432,9 @@ def test_what_a_network_expects_is_told_of_the_seat_that_asks() -> None:
 def test_the_advice_of_a_search_is_what_it_found() -> None:
     position = Snapshot.deal(kepler_envs.load_game(GAME).configure(2), 3)
     found = search(position, MctsConfig.parse("60"), SEED)
-    rows = advise(position, "mcts:60")["rows"]
+    said = advise(position, "mcts:60")
+    rows = said["rows"]
+    assert said["note"].startswith("60 iterations; ") and advise(position, "mcts:1")["note"].startswith("1 iteration; ")
     assert any(row["value"] for row in rows)
     for row in rows:
         assert row["share"] == pytest.approx(found.visits[row["id"]] / found.visits.sum(), abs=1e-4)
@@ -651,6 +653,8 @@ def test_tables_that_cannot_be_set_up(room: Room, wrong: dict[str, Any], status:
     before = sorted(path.name for path in (tmp_path / "tables").iterdir())
     answer = room.client.post(f"{room.host}/tables", json={**form(GAME), **wrong})
     assert answer.status_code == status and answer.json()["error"], answer.text
+    if {"components", "num_players"} & set(wrong.get("options", ())):  # fields of their own
+        assert answer.json()["error"].startswith("kitten_adventurers: unknown options ")
     if wrong.get("seats") == [PERSON, ""]:  # a field that is easily left empty
         assert answer.json()["error"].startswith("player_1 has no bot: write what it is called")
     assert room.client.get(room.host).json()["tables"] == []
@@ -892,10 +896,45 @@ def test_a_damaged_table_is_left_alone(tmp_path: Path) -> None:
 
 
 SERVER = """
-import sys
+import signal, sys
 from kepler_envs.cli import main
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where nohup runs the tests
 sys.exit(main(["serve", "--port", "0", "--pace", "0", "--folder", sys.argv[1]]))
 """
+
+
+def server_process(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """A server in a process of its own, and the link that it prints."""
+    asked = [sys.executable, "-u", "-c", SERVER, str(folder)]
+    running = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    return running, running.stdout.readline().split()[1]
+
+
+def is_listening(base: str) -> bool:
+    import httpx2 as httpx
+
+    try:
+        httpx.get(base, timeout=60)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_server_that_is_told_to_end_leaves_its_folder(end: signal.Signals, tmp_path: Path) -> None:
+    """By Ctrl-C, by a service manager, or as its terminal is closed: all that it does is finished first."""
+    running, link = server_process(tmp_path)
+    try:
+        wait_until(lambda: is_listening(link), "the server")
+        running.send_signal(end)
+        assert running.wait(LONGEST_WAIT) == 130
+    finally:
+        running.kill()
+        running.wait()
+    assert running.stderr is not None and running.stderr.read() == "\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["host.token"]
 
 
 @slow
@@ -905,21 +944,10 @@ def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None
     ask = httpx.Client(timeout=60)
 
     def start() -> tuple[subprocess.Popen[str], str, str]:
-        running = subprocess.Popen(
-            [sys.executable, "-u", "-c", SERVER, str(tmp_path)], stdout=subprocess.PIPE, text=True
-        )
-        assert running.stdout is not None
-        link = running.stdout.readline().split()[1]
+        running, link = server_process(tmp_path)
         base, _, token = link.rpartition("/host/")
-        wait_until(lambda: answers(base), "the server")
+        wait_until(lambda: is_listening(base), "the server")
         return running, base, token
-
-    def answers(base: str) -> bool:
-        try:
-            ask.get(base)
-        except httpx.TransportError:
-            return False
-        return True
 
     running, base, host = start()
     try:
@@ -956,6 +984,8 @@ def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None
         (["--host", "192.0.2.1", "--port", "0"], "--host 192.0.2.1"),
         (["--host", "no such host"], "--host no such host"),
         (["--host", ".example.com"], "--host .example.com: this cannot be the name of a machine"),
+        *((["--name", name, "--port", "0"], f"--name {name!r} is not allowed; allowed: the name of a host, such as ")
+          for name in ("", "http://box", "box:80", "my box", "::1", "b\u00fccher.example")),
     ],
 )  # fmt: skip
 def test_what_serve_refuses(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
