@@ -215,11 +215,13 @@ def campaign_names(components: Path | None = None) -> tuple[str, ...]:
 def find_campaign(name: str | int, components: Path | None = None) -> int:
     """The number of a campaign from its name, its number, or a part of the name that no other has, in this order."""
     all_names = campaign_names(components)
-    for found in _readings(name, all_names):
+    readings = list(_readings(name, all_names))
+    for found in readings:
         if len(found) == 1:
             return found[0]
+    problem = f"{name!r} may mean several campaigns" if any(readings) else f"no campaign {name!r}"
     offered = ", ".join(f"{number} {full}" for number, full in enumerate(all_names))
-    raise CampaignError(f"no campaign {name!r}; there are: {offered}")
+    raise CampaignError(f"{problem}; there are: {offered}")
 
 
 def _readings(name: str | int, all_names: Sequence[str]) -> Iterator[list[int]]:

@@ -122,8 +122,12 @@ def test_names_of_other_files(tmp_path: Path) -> None:
         assert find_campaign(name, path) == find_campaign(str(number), path) == find_campaign(number, path) == number
     parts = {"хаби": 1, "ХАБИТАТ": 1, "hybrid": 2, "civil": 3, "hybrid_c": 3, "198": 0}
     assert {part: find_campaign(part, path) for part in parts} == parts
-    for wrong in (1984, "hyb", "5"):
-        with pytest.raises(CampaignError, match="there are: 0 1984, 1 Хабитат"):
+    for wrong, words in (
+        (1984, "no campaign 1984"),
+        ("5", "no campaign '5'"),
+        ("hyb", "'hyb' may mean several campaigns"),
+    ):
+        with pytest.raises(CampaignError, match=f"^{words}; there are: 0 1984, 1 Хабитат"):
             find_campaign(wrong, path)
     path = other_campaigns(tmp_path, "1", "edge", "Edge")
     assert (find_campaign("1", path), find_campaign(1, path)) == (0, 1)
