@@ -62,10 +62,10 @@ def configuration(
     """Configure a game with its own components, or with the file of that name; WebError if that is not allowed."""
     found = find_game(game)
     by_name = {option.name: option for option in found.option_list}
+    path = None if components is None else _cards_named(components, found, cards).path
     if unknown := sorted(set(options) - set(by_name)):
         names = ", ".join(unknown)[:MOST_LETTERS]
         raise WebError(f"{found.name}: unknown options {names}; there are {', '.join(by_name)}")
-    path = None if components is None else _cards_named(components, found, cards).path
     try:
         values = {name: _value(by_name[name], value) for name, value in options.items()}
         return found.configure(players, path, **values)
