@@ -138,8 +138,7 @@ class TrainConfig:
     learning_rate: float = 1e-3
     """Learning rate of Adam at the start."""
     final_learning_rate: float = 1e-4
-    """Learning rate at the end. Between the two it changes linearly, so a lower --learning-rate needs a lower one here.
-    """
+    """Learning rate at the end, reached linearly. A lower --learning-rate needs a lower one here, too."""
     gamma: float = 1.0
     """Discount per decision of the learner."""
     gae_lambda: float = 0.95

@@ -74,7 +74,7 @@ def _takes_bytes(path: Path) -> bool:
     """Whether a path stands for a pipe or a device, links followed. A file that replaced it would end it for all."""
     try:
         mode = path.stat().st_mode
-    except OSError:
+    except (OSError, ValueError):  # there is no such file, or none can have that name
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
