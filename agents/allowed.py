@@ -33,6 +33,12 @@ def need_defaults(settings: Any, names: Collection[str], allowed: str, group: st
             need(settings, one.name, getattr(settings, one.name) == one.default, allowed, group)
 
 
+def need_distinct(settings: Any, name: str, group: str = "") -> None:
+    """Raise BotError if the setting of this name, a list of bots, names one twice."""
+    specs = getattr(settings, name)
+    need(settings, name, len(set(specs)) == len(specs), "each bot once", group)
+
+
 def need_network(settings: Any) -> None:
     """Raise BotError unless a checkpoint may hold a network of the settings in ``SIZE``."""
     need(settings, "width", 1 <= settings.width <= MOST_OUTPUTS, f"1 to {MOST_OUTPUTS}")

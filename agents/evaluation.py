@@ -34,6 +34,7 @@ class Evaluation:
         wins: share of wins (a win shared by w seats counts 1 / w); alone, share of games that pay more than 0.
         returns: mean return with its 95 % interval.
         points: mean score with its 95 % interval, of games for one player.
+        version: that of the opponent (:func:`kepler_envs.bots.fingerprint`). None if it was not noted.
     """
 
     opponent: str
@@ -41,6 +42,7 @@ class Evaluation:
     mean_length: float
     returns: Share
     points: Share | None = None
+    version: str | None = None
 
     @property
     def against(self) -> str:
@@ -72,7 +74,10 @@ class Evaluation:
     def from_json(cls, saved: Mapping[str, Any]) -> Evaluation:
         """An evaluation from what ``dataclasses.asdict`` made of it."""
         points = Share(**saved["points"]) if saved.get("points") else None
-        return cls(saved["opponent"], Share(**saved["wins"]), saved["mean_length"], Share(**saved["returns"]), points)
+        return cls(
+            saved["opponent"], Share(**saved["wins"]), saved["mean_length"], Share(**saved["returns"]), points,
+            saved.get("version"),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -81,16 +86,19 @@ class Trial:
 
     Attributes:
         name: the opponent's spec, with the number of players if the network learns several counts, or ALONE.
+        version: that of the opponent.
         games: every configuration with that number of players, and the opponent loaded for it.
     """
 
     name: str
+    version: str
     games: tuple[tuple[Configuration, Bot], ...]
 
     def evaluate(self, learner: Bot, games: int, seed: int = EVALUATION_SEED) -> Evaluation:
         """Play at least ``games`` games, spread evenly over the configurations and seats."""
         each = -(-games // len(self.games))
-        return _evaluation(self.name, [play_against(learner, bot, config, each, seed) for config, bot in self.games])
+        played = [play_against(learner, bot, config, each, seed) for config, bot in self.games]
+        return replace(_evaluation(self.name, played), version=self.version)
 
 
 def trials_of(specs: Sequence[str], all_games: Sequence[Configuration]) -> list[Trial]:
@@ -106,8 +114,22 @@ def trials_of(specs: Sequence[str], all_games: Sequence[Configuration]) -> list[
             name = ALONE if players == 1 else f"{spec}_{players}p" if len(counts) > 1 else spec
             if players > 1 or spec == specs[-1]:
                 its = [games for games in all_games if games.num_players == players]
-                found.append(Trial(name, tuple((games, bots.load(spec, games)) for games in its)))
+                version = bots.fingerprint(spec, its[0].game.name) if players > 1 else ""
+                found.append(Trial(name, version, tuple((games, bots.load(spec, games)) for games in its)))
     return found
+
+
+def judged_alike(before: Sequence[Evaluation], now: Sequence[Evaluation]) -> bool:
+    """Whether evaluations were against the same opponents, and in as many games.
+
+    Few games that were lucky say nothing about what many would. A version that was not noted may be any.
+    """
+
+    def alike(one: Evaluation, other: Evaluation) -> bool:
+        same_version = one.version == other.version or None in (one.version, other.version)
+        return same_version and (one.opponent, one.wins.games) == (other.opponent, other.wins.games)
+
+    return len(before) == len(now) and all(map(alike, before, now))
 
 
 def evaluate(learner: Bot, opponent: Bot, config: Configuration, games: int, seed: int = EVALUATION_SEED) -> Evaluation:

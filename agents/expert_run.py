@@ -31,10 +31,12 @@ from agents.run_folder import (
     alone_in_run,
     as_csv,
     check_no_other_network,
+    check_same_bots,
     check_same_cards,
     check_same_run,
     default_folder,
     settings_as_json,
+    versions_of,
 )
 from agents.search_games import Play, search_games
 from agents.seeds import BEST_SEED, EXPERT_SEED
@@ -156,6 +158,7 @@ class ExpertRun:
             been shown.
         best: the generation that followed that of best.zip; None if there is no best network yet.
         cluster: plays the games; None for processes of this machine.
+        versions: that of greedy, by its spec.
     """
 
     def __init__(self, config: ExpertConfig, cluster: Cluster | None = None) -> None:
@@ -163,6 +166,7 @@ class ExpertRun:
         self.all_games = _configurations(config)
         self.games = self.all_games[-1]
         self.out = expert_folder(config)
+        self.versions = versions_of(["greedy"], self.games)  # it plays, is imitated and plays games out
         self.trials = trials_of(("uniform", "greedy"), self.all_games)
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
@@ -283,6 +287,7 @@ class ExpertRun:
         description = read_description(self.last)
         check_same_run(description["training"], self.config, MAY_CHANGE, self.last)
         check_same_cards(description, self.games, self.last)
+        check_same_bots(description["training"], self.versions, self.last)
         self._before = description.get("learned_with")
         progress, optimizer = read_entries(self.last, [PROGRESS, OPTIMIZER])
         try:
@@ -532,7 +537,7 @@ class ExpertRun:
             "commits": checkpoint.with_present(self.commits),
             "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
-        settings = {"module": "agents.expert"} | settings_as_json(self.config)
+        settings = {"module": "agents.expert"} | settings_as_json(self.config) | {"bots": self.versions}
         before = None if self.shown else self._before
         return checkpoint.describe(self.games, self.shape, settings, results, self.all_games, before)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -23,17 +25,20 @@ SET_OTHERWISE = {
 def game_configurations(config: TrainConfig) -> list[Configuration]:
     """The games to train on: for each player count, ascending, every combination of the options' values.
 
+    The combinations come in one order, whatever order options and values were written in.
+
     Raises:
         UnknownGame, OptionError, ComponentError, BotError: there are no such games; the message says what is allowed.
     """
     game: Game = kepler_envs.load_game(config.game)
     choices = {option.name: option.choices for option in game.option_list}
-    options: dict[str, list[Any]] = {"shaping": [config.shaping]} if "shaping" in choices else {}
+    asked: dict[str, list[Any]] = {"shaping": [config.shaping]} if "shaping" in choices else {}
     for text in config.option:
         name, values = _option(text, choices)
-        if name in options:
+        if name in asked:
             raise BotError(f"--option {name} is given twice; write several values as {name}=value,value")
-        options[name] = values
+        asked[name] = sorted(values, key=partial(_place, choices=choices.get(name, ())))
+    options = {name: asked[name] for name in (*choices, *asked) if name in asked}
     first, last = player_range(config.players) or (game.default_players, game.default_players)
     if first < last and config.seat != "pool":
         raise BotError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
@@ -46,7 +51,7 @@ def game_configurations(config: TrainConfig) -> list[Configuration]:
     ]
 
 
-def _option(text: str, choices: Mapping[str, Iterable[Any]]) -> tuple[str, list[Any]]:
+def _option(text: str, choices: Mapping[str, Sequence[Any]]) -> tuple[str, list[Any]]:
     """An option's name, and the values that it takes in turn."""
     name, equals, written = text.partition("=")
     if not equals:
@@ -58,10 +63,17 @@ def _option(text: str, choices: Mapping[str, Iterable[Any]]) -> tuple[str, list[
         raise BotError(
             f"--option {text} is not allowed; write one value of an option that only changes how a game is paid"
         )
-    for number, word in enumerate(words):
-        if word in words[:number]:
-            raise BotError(f"--option {text} names {word} twice")
-    return name, [read_value(word, choices.get(name, ())) for word in words]
+    values = [read_value(word, choices.get(name, ())) for word in words]
+    for number, value in enumerate(values):
+        if value in values[:number]:
+            raise BotError(f"--option {text} names {words[number]} twice")
+    return name, values
+
+
+def _place(value: Any, choices: Sequence[Any]) -> tuple[int, float, str]:
+    """What the values of an option are sorted by: choices as the game lists them, then numbers, then all else."""
+    listed = choices.index(value) if value in choices else len(choices)
+    return listed, value if isinstance(value, (int, float)) else math.inf, str(value)
 
 
 def exists(spec: str, games: Configuration) -> bool:

@@ -9,21 +9,9 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from agents.run_folder import run_folder
-from agents.settings import TrainConfig
 from agents.status import Status
-from kepler_envs.bots.networks import LAST_FILE
 
 STOPPING = "stopping after this update; press again to stop at once"
-
-
-def say_if_resuming(config: TrainConfig, console: Console) -> None:
-    """Warn, before a run continues, that its code is run."""
-    last = run_folder(config) / LAST_FILE
-    if last.exists():
-        console.print(
-            f"continuing {last}, which runs the code pickled in it", highlight=False, markup=False, soft_wrap=True
-        )
 
 
 def training_progress(console: Console) -> Progress:

@@ -20,7 +20,7 @@ from stable_baselines3.common.utils import ConstantSchedule
 
 from agents import checkpoint
 from agents.checkpoint import bot_of, policy_kwargs
-from agents.evaluation import Evaluation, Trial, trials_of
+from agents.evaluation import Evaluation, Trial, judged_alike, trials_of
 from agents.expert_settings import ExpertConfig
 from agents.games import distinct, exists, game_configurations, without_rewards
 from agents.imitation import Imitation, gather, packed, rate_at, unpacked
@@ -32,10 +32,12 @@ from agents.run_folder import (
     as_csv,
     check_no_other_network,
     check_nobody_else_writes,
+    check_same_bots,
     check_same_cards,
     check_same_run,
     run_folder,
     settings_as_json,
+    versions_of,
 )
 from agents.seeds import TEACHER_SEED
 from agents.settings import MAY_CHANGE, TrainConfig
@@ -66,9 +68,17 @@ TEACHER_ENVS = 1024
 
 
 class Run:
-    """A training run: begun or continued, then advanced update by update."""
+    """A training run: begun or continued, then advanced update by update.
 
-    def __init__(self, config: TrainConfig) -> None:
+    Args:
+        config: its settings.
+        say: called with each line that a user should read of a run that continues.
+
+    Attributes:
+        versions: those of the bots that the network learns from or plays against, by spec.
+    """
+
+    def __init__(self, config: TrainConfig, say: Callable[[str], None] = lambda line: None) -> None:
         self.config = config
         self.device = device_of(config.device)
         self.all_games = game_configurations(config)
@@ -87,14 +97,21 @@ class Run:
         self._speed = 0.0
         self._imitation: Imitation | None = None
         self._imitated: dict[str, Any] | None = None  # the state of an imitation that is to continue
-        if self.last.exists():
-            self._resume()
-        else:
-            self._begin()
-        if isinstance(self.env, PoolVecEnv):
-            self.env.load_partners()
+        description = self._description_to_continue() if self.last.exists() else None
+        beginning = beginning_of(config.start, config.over, self.all_games) if description is None else self.last
+        self.network = shape_of(config, beginning)
+        self.versions = self._present_versions()
+        if description is not None:
+            check_same_bots(description["training"], self.versions, self.last)
         self.teachers = self._teachers()
         self._trials = self._make_trials()
+        if description is None:
+            self._begin(beginning)
+        else:
+            self._resume(description, say)
+            self._say_who_changed(say)
+        if isinstance(self.env, PoolVecEnv):
+            self.env.load_partners()
         self.model.set_logger(configure(str(self.out / "tensorboard"), ["tensorboard"]))
 
     @property
@@ -124,10 +141,8 @@ class Run:
 
     # ------------------------------------------------------------ beginning
 
-    def _begin(self) -> None:
+    def _begin(self, beginning: Path | None) -> None:
         config = self.config
-        beginning = beginning_of(config.start, config.over, self.all_games)
-        self.network = shape_of(config, beginning)
         check_no_other_network(self.out / BEST_FILE)
         self.env = self._environment()
         self.model = self._model_class()(
@@ -180,16 +195,24 @@ class Run:
         """The pool of opponents, with ``--seat pool``."""
         return self.env.pool if isinstance(self.env, PoolVecEnv) else None
 
-    def _resume(self) -> None:
+    def _description_to_continue(self) -> dict[str, Any]:
+        """The description of the run in the folder. BotError if it is not this one."""
         if not self.config.trust_folder:
             check_nobody_else_writes(self.last)
         description = read_description(self.last)
         check_same_run(description["training"], self.config, MAY_CHANGE, self.last)
         check_same_cards(description, self.games, self.last)
+        return description
+
+    def _present_versions(self) -> dict[str, str]:
+        over = [self.network.over] if self.network.over else []
+        return versions_of([*self.config.learns_with, *over], self.games)
+
+    def _resume(self, description: dict[str, Any], say: Callable[[str], None]) -> None:
         (run,) = read_entries(self.last, [checkpoint.RUN])
+        say(f"continuing {self.last}, which runs the code pickled in it")
         try:
             saved = pickle.loads(run)
-            self.network = shape_of(self.config, self.last)
             self.env = saved["env"]
             if isinstance(self.env, SeatVecEnv):
                 self.env.seat_opponent(self._training_opponent())
@@ -211,6 +234,14 @@ class Run:
                 f"{self.last} is damaged, or was written by other versions of the libraries: {one_line(error)}. "
                 f"Use another --out; --start net:{self.out / BEST_FILE} starts from the best network of the run"
             ) from error
+
+    def _say_who_changed(self, say: Callable[[str], None]) -> None:
+        """Name the opponents whose version is another one than in the last evaluations."""
+        present = {trial.name: trial.version for trial in self._trials}
+        for one in self.evaluations:
+            version = present.get(one.opponent, one.version)
+            if one.version not in (None, version):
+                say(f"evaluations against {one.opponent} were against version {one.version}, from now on {version}")
 
     def _best_so_far(self, won: float) -> float:
         """What the best network won. Less than anything if its file is lost or damaged: then it is chosen anew."""
@@ -317,9 +348,9 @@ class Run:
         the best."""
         began = clock()
         learner = bot_of(self.policy, self.games)
-        before = self._judges
+        before = self._judging
         self.evaluations = tuple(trial.evaluate(learner, self.config.eval_games) for trial in self._trials)
-        if self._judges != before:
+        if not judged_alike(before, self._judging):
             self.best = -1.0
         for one in self.evaluations:
             self.model.logger.record(f"eval/{one.opponent}_win_rate", one.wins.mean)
@@ -337,12 +368,6 @@ class Run:
     def _judging(self) -> tuple[Evaluation, ...]:
         """The evaluations against the last opponent, with each number of players."""
         return self.evaluations[-len(self.counts) :]
-
-    @property
-    def _judges(self) -> tuple[tuple[str, int], ...]:
-        """Opponents and numbers of games that ``best`` was measured with. Few games that were lucky say nothing about
-        what many would."""
-        return tuple((one.opponent, one.wins.games) for one in self._judging)
 
     def _keep_if_best(self) -> None:
         """Keep the network if it wins most against the last opponent, of all that played as many games against that
@@ -390,6 +415,7 @@ class Run:
             "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
         settings, before = settings_as_json(self.config), None if self.steps else self._before
+        settings["bots"] = self.versions
         return checkpoint.describe(self.games, self.network, settings, results, self.all_games, before)
 
     def _curve_line(self) -> dict[str, Any]:
@@ -499,6 +525,7 @@ def train(
     stop: threading.Event | None = None,
     watch: Callable[[Status], None] | None = None,
     accepted: Callable[[Run], None] = lambda run: None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Run:
     """Begin a run, or continue the one in ``config.out``, until its budget is spent.
 
@@ -507,16 +534,18 @@ def train(
         watch: called with the status after every update and every evaluation.
         accepted: called once with the run, before anything is learned: nobody else trains in the folder, and the run
             fits it.
+        say: called with each line that a user should read of a run that continues: that its pickled code is run, and
+            which opponents of the evaluations have changed.
 
     Raises:
-        BotError: the run in the folder has other settings or is trained by another process, or a setting is not
-            allowed.
+        BotError: the run in the folder has other settings, learns with bots that have changed, or is trained by another
+            process; or a setting is not allowed.
         UsageError: the folder is a file.
         UnknownGame, OptionError, ComponentError: there are no such games.
         DivergedError: the network's numbers have grown beyond all bounds.
     """
     with torch_threads(config.threads), alone_in_run(run_folder(config)):
-        run = Run(config)
+        run = Run(config, say)
         try:
             accepted(run)
             advance_to_end(run, stop or threading.Event(), watch or (lambda status: None))

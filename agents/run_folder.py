@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from typing import Any
 import kepler_envs
 from agents.games import game_configurations
 from agents.settings import MODULES, TrainConfig, as_plain, without_unused
+from kepler_envs import bots
+from kepler_envs.bots.networks import BEST_FILE
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import check_folder
 from kepler_envs.engine.game import Configuration
@@ -73,9 +75,17 @@ def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[st
     before = {name: saved.get(name, defaults[name]) for name in names}  # a run may be older than a setting
     if kepler_envs.load_game(before["game"]).id == kepler_envs.load_game(asked["game"]).id:
         before["game"] = asked["game"]  # the one may be a name, the other an id
+    if sorted(map(_in_any_order, before["option"])) == sorted(map(_in_any_order, asked["option"])):
+        before["option"] = asked["option"]
     differences = [f"{name} is {before[name]!r}, now {asked[name]!r}" for name in names if before[name] != asked[name]]
     if differences:
         raise BotError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
+
+
+def _in_any_order(option: str) -> tuple[str, list[str]]:
+    """The name of an option and its values, whatever order they were written in."""
+    name, _, values = option.partition("=")
+    return name, sorted(values.split(","))
 
 
 def check_same_cards(description: dict[str, Any], games: Configuration, where: Path) -> None:
@@ -83,6 +93,30 @@ def check_same_cards(description: dict[str, Any], games: Configuration, where: P
     if description["components_digest"] != games.components_digest:
         now = "the game's own" if games.components is None else f"those of {games.components}"
         raise BotError(f"{where} was begun with other cards than {now}. Use another --out")
+
+
+def versions_of(specs: Iterable[str], games: Configuration) -> dict[str, str]:
+    """The versions of bots by spec (:func:`kepler_envs.bots.fingerprint`), as the settings of a run keep them."""
+    return {spec: bots.fingerprint(spec, games.game.name) for spec in specs}
+
+
+def check_same_bots(saved: Mapping[str, Any], now: Mapping[str, str], where: Path) -> None:
+    """Raise BotError if a bot that a run learns from or plays against has changed since the run was begun.
+
+    Args:
+        saved: its settings, from its checkpoint. now: the versions of these bots, from :func:`versions_of`.
+    """
+    before = saved.get("bots", {})  # a run may be older than these
+    changes = [
+        f"{spec} was {before[spec]}, now {version or 'it is gone'}"
+        for spec, version in now.items()
+        if before.get(spec, version) != version
+    ]
+    if changes:
+        raise BotError(
+            f"{where} learns with bots that have changed since it was begun: {'; '.join(changes)}. Put back what was "
+            f"there, or use another --out; --start net:{where.parent / BEST_FILE} starts from its best network"
+        )
 
 
 def settings_as_json(config: Any) -> dict[str, Any]:

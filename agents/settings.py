@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents.allowed import MOST_SEED, SIZE, need, need_defaults, need_network
+from agents.allowed import MOST_SEED, SIZE, need, need_defaults, need_distinct, need_network
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import Flag, Options, optional
@@ -62,6 +62,7 @@ class PoolConfig:
     """Snapshots and partners that take seats at a time. Each update draws one of them anew."""
 
     def __post_init__(self) -> None:
+        need_distinct(self, "sparring", "pool.")
         for name in ("latest", "past", "pfsp", "sparring_share"):
             need(self, name, 0 <= getattr(self, name) < float("inf"), "a number from 0 on", "pool.")
         if self.total <= 0:
@@ -184,6 +185,7 @@ class TrainConfig:
             sizes = f"sizes that leave no single one of {decisions:,} decisions: advantages are normalised"
             need(self, "batch_size", decisions % self.batch_size != 1, sizes)
         need_network(self)
+        need_distinct(self, "eval_opponents")
         need(self, "seed", 0 <= self.seed <= MOST_SEED, f"0 to {MOST_SEED}")
         for name in ("learning_rate", "final_learning_rate", "teacher_learning_rate", "clip_range", "max_grad_norm"):
             need(self, name, 0 < getattr(self, name) < math.inf, "a number above 0")
@@ -218,6 +220,14 @@ class TrainConfig:
         allowed = "only with --teacher-share below 1"
         need_defaults(self, OF_OWN_PLAY, allowed)
         need_defaults(self.pool, [one.name for one in fields(PoolConfig)], allowed, "pool.")
+
+    @property
+    def learns_with(self) -> tuple[str, ...]:
+        """Specs of the bots that the network learns from, or plays against while it learns."""
+        if self.teacher is not None and self.teacher_share == 1:
+            return (self.teacher,)
+        others = {"shared": (), "single": (self.opponent,), "pool": self.pool.sparring}[self.seat]
+        return others if self.teacher is None else (self.teacher, *others)
 
     @property
     def budget_steps(self) -> int | None:

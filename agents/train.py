@@ -13,6 +13,7 @@ ends with the same network as an uninterrupted one. On a GPU it may differ: sums
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -20,7 +21,7 @@ from rich.console import Console
 from agents.ending import INTERRUPTED, plain_ending
 from agents.settings import TrainConfig
 from kepler_envs.cli.common import parse
-from kepler_envs.terminal import make_console, stop_on_signals
+from kepler_envs.terminal import make_console, say, stop_on_signals
 
 if TYPE_CHECKING:
     from agents.run import Run
@@ -32,14 +33,13 @@ def main() -> int:
         config = parse(TrainConfig, "agents.train", __doc__)
         console = make_console()
         # here, as Ctrl-C should end it quietly while PyTorch is imported, too
-        from agents.progress import STOPPING, Display, full_disks_told_once, say_if_resuming
+        from agents.progress import STOPPING, Display, full_disks_told_once
         from agents.run import train
 
-        say_if_resuming(config, console)
         with full_disks_told_once(), stop_on_signals(console, STOPPING) as stop:
             display = Display(console)
             with display.progress:
-                run = train(config, stop, display)
+                run = train(config, stop, display, say=partial(say, console))
         return _say_how_it_ended(run, console)
 
 

@@ -46,7 +46,7 @@ RESULTS = {
     "steps": 5, "seconds": 1.5, "games": 3, "parameters": 9,
     "evaluations": {"uniform": {"mean": 0.5, "low": 0.2, "high": 0.7, "games": 8}},
 }  # fmt: skip
-TRAINING = {"game": GAME, "seed": 0, "pool": {"lineup": 4}, "option": ["quest_size=2"]}
+TRAINING = {"game": GAME, "seed": 0, "pool": {"lineup": 4}, "option": ["quest_size=2"], "bots": {"greedy": "greedy-1"}}
 VALUES = (
     None, True, -1, 0, 3, 10**6, 10**30, 0.5, float("nan"), "", "x" * 5000, "hex.*", "chess-v0", [], [[]], ["x"],
     [1, 2], [-1],

@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from agents import checkpoint
+from agents.evaluation import judged_alike
 from agents.expert_run import ExpertRun, iterate
 from agents.expert_settings import ExpertConfig
+from agents.games import game_configurations
 from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig
+from kepler_envs.bots import greedy
 from kepler_envs.bots.networks.checkpoint import expects_shaping, read_description, values_own_seat
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import UsageError
@@ -104,6 +107,84 @@ def test_an_imitation_goes_on_without_settings_that_it_never_used(tmp_path):
     with pytest.raises(BotError, match=r"other settings: teacher_noise is 0\.1, now 0\.2\. Use another"):
         train(replace(config, teacher_noise=0.2, steps=512))
     assert train(replace(config, steps=512)).steps == 512
+
+
+@pytest.mark.parametrize(
+    "learns",
+    [
+        {"teacher": "greedy"},
+        {"seat": "single", "opponent": "greedy"},
+        {"seat": "pool", "pool": PoolConfig(sparring=("uniform", "mcts:4"))},
+        {"over": "greedy"},
+    ],
+    ids=["teacher", "opponent", "partner", "below"],
+)
+def test_a_run_does_not_go_on_with_other_versions_of_the_bots_that_it_learns_with(learns, tmp_path, monkeypatch):
+    """It would no longer be the run that it says it is."""
+    config = replace(TINY, out=tmp_path, **learns)
+    Run(config).save()
+    Run(config)
+    monkeypatch.setattr(greedy, "greedy_version", lambda game: 9)
+    said: list[str] = []
+    with pytest.raises(BotError, match=r"that have changed since it was begun: \S+ was greedy-\d, now greedy-9\. Put"):
+        Run(config, said.append)
+    assert said == [], "nothing is announced that is then refused"
+
+
+def test_a_run_does_not_go_on_with_another_network_as_its_teacher(finished, tmp_path):
+    teacher = Path(shutil.copy(finished.out / "last.zip", tmp_path / "teacher.zip"))
+    config = replace(TINY, teacher=f"net:{teacher}", out=tmp_path / "run")
+    Run(config).save()
+    teacher.write_bytes((finished.out / "best.zip").read_bytes())
+    with pytest.raises(BotError, match=r"net:.*teacher.zip was [0-9a-f]{16}, now [0-9a-f]{16}\. Put back"):
+        Run(config)
+    teacher.unlink()
+    with pytest.raises(BotError, match=r"net:.*teacher.zip was [0-9a-f]{16}, now it is gone\. Put back"):
+        Run(config)
+
+
+def test_a_search_does_not_go_on_with_another_greedy(tmp_path, monkeypatch):
+    config = replace(SEARCHING, out=tmp_path)
+    ExpertRun(config)
+    ExpertRun(config)
+    monkeypatch.setattr(greedy, "greedy_version", lambda game: 9)
+    with pytest.raises(BotError, match=r"greedy was greedy-\d, now greedy-9\. Put back"):
+        ExpertRun(config)
+
+
+def test_the_best_network_is_chosen_anew_when_the_last_opponent_is_of_another_version(tmp_path, monkeypatch):
+    """It learned nothing from that opponent, so the run goes on, and says so."""
+    config = replace(TINY, eval_opponents=("greedy",), out=tmp_path)
+    first = train(config)
+    first.best = 2.0
+    first.save()
+    monkeypatch.setattr(greedy, "greedy_version", lambda game: 9)
+    said: list[str] = []
+    second = train(replace(config, steps=512), say=said.append)
+    assert said[0] == f"continuing {tmp_path / 'last.zip'}, which runs the code pickled in it"
+    (before,) = {one.version for one in first.evaluations}
+    assert said[1:] == [f"evaluations against greedy were against version {before}, from now on greedy-9"]
+    assert second.best == second.evaluations[-1].wins.mean
+    second.best = 2.0
+    second.save()
+    assert train(replace(config, steps=768), say=said.append).best == 2.0 and len(said) == 3
+
+
+def test_the_best_network_stays_if_nobody_noted_the_version_of_the_opponent(finished):
+    noted, unknown = finished.evaluations, [replace(one, version=None) for one in finished.evaluations]
+    assert judged_alike(noted, unknown) and judged_alike(unknown, noted)
+    assert not judged_alike(noted, [replace(one, version="greedy-9") for one in noted])
+
+
+def test_options_and_their_values_come_in_any_order(tmp_path):
+    one = replace(TINY, option=("quest_size=2,3", "hand_size=6,5"), out=tmp_path)
+    other = replace(one, option=("hand_size=5,6", "quest_size=3,2"))
+    games = [[each.values for each in game_configurations(config)] for config in (one, other)]
+    assert games[0] == games[1] and len(games[0]) == 4
+    Run(one).save()
+    Run(other)
+    with pytest.raises(BotError, match=r"option is \['quest_size=2,3', 'hand_size=6,5'\], now \['hand_size=5,6'\]"):
+        Run(replace(one, option=("hand_size=5,6",)))
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:1000])])

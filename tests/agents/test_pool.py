@@ -196,6 +196,7 @@ def test_networks_nobody_needs_are_dropped_and_ratings_kept():
         ({"latest": 0, "past": 0, "pfsp": 0, "sparring_share": 0}, "all 0"),
         ({"snapshots": 1}, "--pool.snapshots 1 is not allowed; allowed: an integer from 2 on"),
         ({"lineup": 0}, "--pool.lineup 0"),
+        ({"sparring": ("greedy", "greedy")}, "--pool.sparring greedy greedy is not allowed; allowed: each bot once"),
     ],
 )
 def test_settings_of_the_pool_are_checked(wrong, message):

@@ -104,6 +104,8 @@ MAY_BE_THERE: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     "training": {
         "pool": (_dict_of(lambda _: True), "an object"),
         "module": (lambda value: value in ("agents.train", "agents.expert"), "agents.train, agents.expert"),
+        "bots": (_dict_of(_text), "versions of bots by spec"),
+        "option": (_list_of(_text), "texts"),
     },
 }
 
