@@ -34,9 +34,18 @@ from itertools import permutations
 
 import numpy as np
 
+from kepler_envs.printable import counted
 from kepler_envs.tournament.play import GameResult
 from kepler_envs.tournament.ratings import IMAGINARY_WINS, fit
-from kepler_envs.tournament.schedule import ScheduledGame, compositions, scheduled_game, shuffled
+from kepler_envs.tournament.schedule import (
+    ScheduledGame,
+    check_games,
+    check_number,
+    check_schedule,
+    compositions,
+    scheduled_game,
+    shuffled,
+)
 
 GROWTH = 0.1
 """Of all rounds so far, the share that the next stage has at least."""
@@ -53,9 +62,12 @@ class AdaptiveSchedule:
 
     Args:
         agents: the number of agents, at least 2.
-        seats: the number of seats at a table.
+        seats: the number of seats at a table, at least 2.
         seed: the seed of seatings and games.
         stages: the rounds' tables of earlier stages, as a ledger has them.
+
+    Raises:
+        ValueError: there are fewer than two agents or seats, or the seed is not allowed.
     """
 
     agents: int
@@ -64,6 +76,7 @@ class AdaptiveSchedule:
     stages: list[list[Table]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        check_schedule(self.agents, self.seats, self.seed)
         self._rounds = [table for stage in self.stages for table in stage]
 
     @cached_property
@@ -83,11 +96,14 @@ class AdaptiveSchedule:
         return len(self.compositions) * self.seats
 
     def whole_rounds(self, games: int) -> int:
-        """The smallest number of games, at least ``games``, that has the first stage and then whole rounds."""
+        """The smallest number of games, at least ``games`` (from 0 on), that has the first stage and then whole
+        rounds."""
+        check_games(games)
         return max(self.block, -(-games // self.seats) * self.seats)
 
     def __getitem__(self, number: int) -> ScheduledGame:
-        """Game ``number``, from 0 on and below ``known``."""
+        """Game ``number``, from 0 on and below ``known``. Raises IndexError for others."""
+        check_number(number, self.known)
         place, turn = divmod(number, self.seats)
         seated = shuffled(self._rounds[place], f"{self.seed}/round {place}")
         return scheduled_game(number, seated, turn, self.seed)
@@ -95,7 +111,7 @@ class AdaptiveSchedule:
     def choose_stage(self, results: Sequence[GameResult], specs: Sequence[str]) -> list[Table]:
         """Choose the next stage from the results of all known games, and add it."""
         if len(results) != self.known:
-            raise ValueError(f"{len(results)} results, but the schedule goes up to game {self.known}")
+            raise ValueError(f"{counted(len(results), 'result')}, but the schedule goes up to game {self.known}")
         if not self.stages:
             stage = list(self.compositions)
         else:

@@ -75,7 +75,12 @@ def parts_of(games: int, at_a_time: int, seats: int, seed: int) -> Iterator[Part
     """Yield the parts of ``games``, one after the other.
 
     All numbers are rounded up to use every seat equally often, and no two parts share seeds.
+
+    Raises ValueError if one of them is not positive.
     """
+    for name, number in (("games", games), ("at_a_time", at_a_time)):
+        if number < 1:
+            raise ValueError(f"{name} = {number} is not allowed; allowed: an integer from 1 on")
     total, most = (-(-number // seats) * seats for number in (games, at_a_time))
     for done in range(0, total, most):
         yield Part(min(most, total - done), stream_seed(seed, done))

@@ -40,16 +40,18 @@ class ScheduledGame:
 
 @dataclass(frozen=True)
 class Schedule:
-    """All games of a tournament of ``agents`` agents (at least 2) at tables of ``seats`` seats."""
+    """All games of a tournament of ``agents`` agents (at least 2) at tables of ``seats`` seats (at least 2).
+
+    Raises:
+        ValueError: they are fewer, or the seed is not allowed.
+    """
 
     agents: int
     seats: int
     seed: int
 
     def __post_init__(self) -> None:
-        if self.agents < 2:
-            raise ValueError(f"a tournament needs at least 2 agents, not {self.agents}")
-        check_seed(self.seed)
+        check_schedule(self.agents, self.seats, self.seed)
 
     @cached_property
     def compositions(self) -> tuple[tuple[int, ...], ...]:
@@ -67,15 +69,39 @@ class Schedule:
         return len(self.compositions) * self.seats
 
     def whole_rounds(self, games: int) -> int:
-        """The smallest number of games, at least ``games``, that fills whole blocks."""
+        """The smallest number of games, at least ``games`` (from 0 on), that fills whole blocks."""
+        check_games(games)
         return -(-games // self.block) * self.block
 
     def __getitem__(self, number: int) -> ScheduledGame:
-        """Game ``number``, counted from 0."""
+        """Game ``number``, counted from 0. Raises IndexError below."""
+        check_number(number, self.known)
         block, place = divmod(number, self.block)
         table, turn = divmod(place, self.seats)
         seated = shuffled(self.compositions[table], f"{self.seed}/{block}/{table}")
         return scheduled_game(number, seated, turn, self.seed)
+
+
+def check_schedule(agents: int, seats: int, seed: int) -> None:
+    """Raise ValueError unless there can be a tournament of so many agents at tables of so many seats."""
+    if agents < 2:
+        raise ValueError(f"a tournament needs at least 2 agents, not {agents}")
+    if seats < 2:
+        raise ValueError(f"a table of a tournament needs at least 2 seats, not {seats}")
+    check_seed(seed)
+
+
+def check_games(games: int) -> None:
+    """Raise ValueError unless there can be so many games."""
+    if games < 0:
+        raise ValueError(f"games = {games} is not allowed; allowed: an integer from 0 on")
+
+
+def check_number(number: int, known: float) -> None:
+    """Raise IndexError unless a schedule of which ``known`` games are known has a game of this number."""
+    if not 0 <= number < known:
+        allowed = "from 0 on" if known == math.inf else f"0..{known - 1}"
+        raise IndexError(f"there is no game {number}; allowed: {allowed}")
 
 
 def compositions(agents: int, seats: int) -> tuple[tuple[int, ...], ...]:

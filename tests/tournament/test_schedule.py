@@ -8,6 +8,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from kepler_envs.tournament.adaptive import AdaptiveSchedule
+from kepler_envs.tournament.pairing import parts_of
 from kepler_envs.tournament.schedule import Schedule, stand_in_seed
 
 SIZES = [(agents, seats) for agents in (2, 3, 4, 5, 7) for seats in (2, 3, 4, 5, 8)]
@@ -84,6 +86,35 @@ def test_who_plays_on_after_a_forfeit_draws_otherwise_than_the_game_and_its_agen
         assert stand_in_seed(game) not in (game.seed, *game.agent_seeds)
 
 
-def test_one_agent_is_no_tournament():
+@pytest.mark.parametrize("kind", [Schedule, AdaptiveSchedule])
+def test_what_is_no_tournament_is_refused(kind):
     with pytest.raises(ValueError, match="at least 2 agents, not 1"):
-        Schedule(1, 4, 0)
+        kind(1, 4, 0)
+    with pytest.raises(ValueError, match="at least 2 seats, not 1"):
+        kind(2, 1, 0)
+    with pytest.raises(ValueError, match=r"allowed: an integer 0\.\.2\*\*64 - 1"):
+        kind(2, 4, -1)
+
+
+@pytest.mark.parametrize("kind", [Schedule, AdaptiveSchedule])
+def test_fewer_games_than_none_are_refused(kind):
+    with pytest.raises(ValueError, match="games = -1 is not allowed; allowed: an integer from 0 on"):
+        kind(2, 4, 0).whole_rounds(-1)
+
+
+def test_a_game_that_no_schedule_has_is_refused():
+    with pytest.raises(IndexError, match="there is no game -1; allowed: from 0 on"):
+        Schedule(2, 4, 0)[-1]
+    adaptive = AdaptiveSchedule(2, 4, 0, [[(0, 1, 1, 1)]])
+    assert adaptive[3].number == 3
+    for number in (-1, 4):
+        with pytest.raises(IndexError, match=f"there is no game {number}; allowed: 0..3"):
+            adaptive[number]
+
+
+@pytest.mark.parametrize(("games", "at_a_time"), [(0, 8), (-4, 8), (8, 0), (8, -4)])
+def test_parts_of_no_games_are_refused(games, at_a_time):
+    """Nothing would be played, and nobody told."""
+    wrong = "games" if games < 1 else "at_a_time"
+    with pytest.raises(ValueError, match=f"{wrong} = .* is not allowed; allowed: an integer from 1 on"):
+        next(parts_of(games, at_a_time, 4, 0))
