@@ -219,7 +219,7 @@ def as_table(asked: Ablation, rows: list[Row]) -> Table:
 
 
 def run(asked: Ablation, console: Console) -> int:
-    """Play and print. Returns 0, or 130 if it was stopped."""
+    """Play and print. Returns 0, or 130 if it was stopped before the last deals."""
     asked.check()
     with stop_on_signals(console, STOPPING) as stop, Progress(console=console, transient=True) as progress:
         task = progress.add_task("playing", total=None)
@@ -229,7 +229,7 @@ def run(asked: Ablation, console: Console) -> int:
 
         rows = ablate(asked, stop, advance)
     console.print(as_table(asked, rows))
-    return INTERRUPTED if stop.is_set() else 0
+    return 0 if len(rows[0].wins) >= asked.games else INTERRUPTED
 
 
 def main() -> int:

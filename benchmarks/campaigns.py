@@ -29,7 +29,7 @@ from kepler_envs.files import check_writable
 from kepler_envs.games.kepler_3042.campaign import campaign_names
 from kepler_envs.games.kepler_3042.state import NUM_CAMPAIGNS, NUM_LEVELS
 from kepler_envs.revision import commit
-from kepler_envs.terminal import grid, make_console, stop_on_signals
+from kepler_envs.terminal import grid, make_console, say, stop_on_signals
 from kepler_envs.tournament.standings import share
 
 GAME = kepler_envs.load_game("kepler_3042")
@@ -94,8 +94,9 @@ def measure(agent: str, campaign: int, level: int, games: int, seed: int) -> Lin
     )  # fmt: skip
 
 
-def measure_all(asked: Asked, stop: threading.Event, console: Console) -> None:
-    """Play the levels that the record lacks. Each line is written as soon as it is known.
+def measure_all(asked: Asked, stop: threading.Event, console: Console) -> bool:
+    """Play the levels that the record lacks. Each line is written as soon as it is known. False if it was stopped
+    before the last one.
 
     Raises before the first game: BotError if there is no such bot, RecordError if the file is no such record, OSError
     if it cannot be written.
@@ -112,10 +113,14 @@ def measure_all(asked: Asked, stop: threading.Event, console: Console) -> None:
             line = known.get((level, agent, campaign))
             if line is None or line.games < asked.games:
                 if stop.is_set():
-                    return
+                    return False
                 check_writable(asked.out)
-                write(measure(agent, campaign, level, asked.games, asked.seed), asked.out)
+                played = measure(agent, campaign, level, asked.games, asked.seed)
+                if (kept := write(played, asked.out)) is not None:
+                    say(console, f"{agent}, level {level}, campaign {campaign}")
+                    say(console, records.not_recorded(kept.games, played.games))
             progress.advance(task)
+    return True
 
 
 def read(path: Path) -> list[Line]:
@@ -123,12 +128,12 @@ def read(path: Path) -> list[Line]:
     return records.read_lines(path, Line)
 
 
-def write(line: Line, path: Path) -> None:
+def write(line: Line, path: Path) -> Line | None:
     """Add a line, or put it in the place of the one with the same key; the record stays sorted.
 
-    A line of more games of the same bot stays: another process played them meanwhile.
+    A line of more games of the same bot stays, and is returned: another process played them meanwhile.
     """
-    records.write_unless(
+    return records.write_unless(
         path,
         line,
         lambda known: known.version == line.version and known.is_of_this_release and known.games > line.games,
@@ -181,10 +186,10 @@ def main() -> int:
         asked, console = parse(Asked, "benchmarks.campaigns", __doc__), make_console()
         with stop_on_signals(console, STOPPING) as stop:
             asked.check()
-            measure_all(asked, stop, console)
+            complete = measure_all(asked, stop, console)
             found = ladder(read(asked.out))
             console.print(grid("Kepler-3042, solo campaigns", columns(), found, right=("level", "minimum")))
-        return INTERRUPTED if stop.is_set() else 0
+        return 0 if complete else INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import io
 import threading
+from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 import kepler_envs
+from benchmarks import ablation
 from benchmarks.ablation import Ablation, Compared, Mixed, ablate, main, run
 from kepler_envs import bots
 from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.seeds import stream_seed
-from kepler_envs.tournament.pairing import parts_of, play_against
+from kepler_envs.tournament.pairing import Results, parts_of, play_against
 from tests.agents.endings import ends
 
 GAME, PLAYERS = "kitten_adventurers", 3
@@ -136,6 +139,22 @@ def test_stopped_all_rows_have_the_same_deals():
     told: list[tuple[int, int]] = []
     rows = ablate(ASKED, stop, lambda games, number: told.append((games, number)))
     assert {len(row.wins) for row in rows} == {24} and told == [(24, len(rows))] * len(rows)
+
+
+@pytest.mark.parametrize(("part", "code"), [(1, 130), (2, 130), (3, 0)])
+def test_stopped_in_the_last_deals_all_is_played(part, code, monkeypatch):
+    """60 games, 24 at a time."""
+    stop, seeds = threading.Event(), []
+
+    def play(*asked: Any) -> Results:
+        seeds.append(asked[-1])
+        if len(set(seeds)) == part:
+            stop.set()
+        return play_against(*asked)
+
+    monkeypatch.setattr(ablation, "play_against", play)
+    monkeypatch.setattr(ablation, "stop_on_signals", lambda console, message: nullcontext(stop))
+    assert run(ASKED, Console(file=io.StringIO(), width=220)) == code
 
 
 def test_the_command_prints_a_table():

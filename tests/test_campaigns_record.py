@@ -13,6 +13,7 @@ from benchmarks import campaigns
 from benchmarks.campaigns import GAME, Asked, Line, columns, ladder, measure_all, read, write
 from kepler_envs import bots
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.games.kepler_3042.state import NUM_CAMPAIGNS, NUM_LEVELS
 from tests.agents.endings import ends
 
 LINE = Line("greedy", "greedy-2", 0, 1, 50, 30.0, 29.0, 31.0, 0.5, 0.4, 0.6, 77, "abc")
@@ -78,8 +79,38 @@ def test_stopped_nothing_more_is_played(tmp_path, monkeypatch):
         return replace(LINE, campaign=campaign, level=level)
 
     monkeypatch.setattr(campaigns, "measure", measured)
-    measure_all(Asked(("greedy",), games=50, out=out), stop, quiet())
+    assert not measure_all(Asked(("greedy",), games=50, out=out), stop, quiet())
     assert read(out) == [LINE]
+
+
+def test_stopped_in_the_last_level_all_is_played(tmp_path, monkeypatch):
+    stop, out = threading.Event(), tmp_path / "record.csv"
+
+    def measured(agent: str, campaign: int, level: int, games: int, seed: int) -> Line:
+        if (level, campaign) == (NUM_LEVELS, NUM_CAMPAIGNS - 1):
+            stop.set()
+        return replace(LINE, campaign=campaign, level=level)
+
+    monkeypatch.setattr(campaigns, "measure", measured)
+    assert measure_all(Asked(("greedy",), games=50, out=out), stop, quiet())
+    assert len(read(out)) == NUM_LEVELS * NUM_CAMPAIGNS
+
+
+def test_a_line_that_is_not_recorded_is_told(tmp_path, monkeypatch):
+    """Another process played more games of the level meanwhile."""
+    out, printed = tmp_path / "record.csv", quiet()
+
+    def measured(agent: str, campaign: int, level: int, games: int, seed: int) -> Line:
+        played = replace(LINE, campaign=campaign, level=level)
+        if (level, campaign) == (2, 3):
+            write(replace(played, games=60), out)
+        return played
+
+    monkeypatch.setattr(campaigns, "measure", measured)
+    measure_all(Asked(("greedy",), games=50, out=out), GOES_ON, printed)
+    told = printed.file.getvalue()
+    assert "greedy, level 2, campaign 3\n  not recorded: the record keeps its line of 60 games, these are 50\n" in told
+    assert told.count("not recorded") == 1
 
 
 def test_the_ladder_is_the_mean_over_the_campaigns():

@@ -34,7 +34,7 @@ from kepler_envs.bots.protocol import BotError, UnknownBotError
 from kepler_envs.bots.published import network_file
 from kepler_envs.machine import processor
 from kepler_envs.printable import one_line
-from kepler_envs.records import read_lines, write_unless
+from kepler_envs.records import not_recorded, read_lines, write_unless
 from kepler_envs.revision import commit
 
 
@@ -108,7 +108,7 @@ def attack(
     stopped.
 
     If the record already has this bot with this budget, nothing is done. If another process attacked it with more games
-    meanwhile, that line stays, and is returned.
+    meanwhile, that line stays and is returned, and this is told.
     """
     known = _known(siege, record)
     if known is not None:
@@ -127,7 +127,10 @@ def attack(
     if final is None:
         return None
     line = _line(siege, [outcome for _, _, outcome in found], final, sum(run.seconds for _, run, _ in found))
-    return write_unless(record, line, partial(_has_more_games, line)) or line
+    kept = write_unless(record, line, partial(_has_more_games, line))
+    if kept is not None:
+        say(not_recorded(kept.games, line.games))
+    return kept or line
 
 
 def _known(siege: Siege, record: Path) -> AttackLine | None:

@@ -49,7 +49,7 @@ class MeasureStrength(GameArguments):
     """Play parts of --side-by-side games on a Ray cluster: that at ADDRESS, or this machine's, started if needed."""
 
     def run(self, console: Console) -> int:
-        """Measure what the record lacks; 0, or 130 if it was stopped."""
+        """Measure what the record lacks; 0, or 130 if it was stopped before the last games."""
         if self.out.is_dir():
             raise UsageError(f"--out {self.out} is a folder; name a file")
         with needing("tournament"):
@@ -60,5 +60,5 @@ class MeasureStrength(GameArguments):
             self.out,
         )  # fmt: skip
         with cluster_at(self.ray, console) as cluster, stop_on_signals(console, STOPPING) as stop:
-            measure_all(request, stop, console, cluster)
-        return INTERRUPTED if stop.is_set() else 0
+            complete = measure_all(request, stop, console, cluster)
+        return 0 if complete else INTERRUPTED

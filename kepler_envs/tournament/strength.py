@@ -188,8 +188,10 @@ def measure(
         )  # fmt: skip
 
 
-def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> None:
+def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> bool:
     """Measure all pairings that the record lacks, here or on a cluster; arguments as for :func:`measure`.
+
+    Returns False if it was stopped before the last games.
 
     Raises before the first game: RecordError if the file is no such record, OSError if it cannot be written, BotError
     if there is no such bot. Raises later what :func:`measure` does; the games of the parts before are recorded.
@@ -211,9 +213,10 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
         check_writable(request.out)
     for spec in dict.fromkeys(spec for pairing in pairings for spec in pairing):
         bots.load(spec, config)
+    line = None
     for (agent, against), name in pairings.items():
         if stop.is_set():
-            return
+            return False
         say(console, name)
         line = None
         try:
@@ -222,6 +225,7 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
         finally:  # the games before a bot failed are games, too
             if line is not None:
                 record_line(request.out, line, console)
+    return not stop.is_set() or not pairings or (line is not None and line.games >= request.games)
 
 
 def _unlike_defaults(config: Configuration) -> tuple[str, str]:

@@ -90,7 +90,10 @@ def test_fewer_games_do_not_replace_those_that_another_process_played_meanwhile(
     assert attack(siege, record, threading.Event()).games == 40, "the other one attacked another version"
     write_lines(record, [], AttackLine, lambda line: True)
     written.append(_line(siege, [outcome] * 2, outcome, 60.0))
-    assert attack(siege, record, threading.Event()) == written[-1] and read_lines(record, AttackLine) == [written[-1]]
+    told: list[str] = []
+    assert attack(siege, record, threading.Event(), say=told.append) == written[-1]
+    assert read_lines(record, AttackLine) == [written[-1]]
+    assert told[-1] == "  not recorded: the record keeps its line of 80 games, these are 40"
 
 
 def test_attackers_learn_at_different_rates(tmp_path):

@@ -167,6 +167,23 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     assert len(read_lines(out)) == 1  # nothing is begun any more
 
 
+@pytest.mark.parametrize(("after", "complete"), [("  8 games", False), ("  16 games", True)])
+def test_stopped_in_the_last_games_all_is_played(after, complete, tmp_path):
+    stop = threading.Event()
+
+    class Stopping(io.StringIO):
+        def write(self, text: str) -> int:
+            if after in text:
+                stop.set()
+            return super().write(text)
+
+    config = kepler_envs.load_game(GAME).configure()
+    request = Strength(config, ("uniform",), games=16, side_by_side=8, out=tmp_path / "strength.csv")
+    assert strength.measure_all(request, stop, Console(file=Stopping(), width=200)) == complete
+    assert stop.is_set() and read_lines(request.out)[0].games == (16 if complete else 8)
+    assert strength.measure_all(replace(request, games=8), stop, Console(file=io.StringIO())), "all is known"
+
+
 def test_games_are_recorded_before_they_are_told(tmp_path):
     """Whoever reads what is printed may be gone."""
 
