@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ def plain_ending() -> Iterator[None]:
     """End the program with a line on stderr if something that was asked for is not possible (exit code 2), or if the
     disk is full or a network diverged (1). A second Ctrl-C ends it without a traceback (130), and so does a pipe that
     nobody reads (141)."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # all packages are loaded
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:

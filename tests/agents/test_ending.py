@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +69,33 @@ def test_ctrl_c_while_pytorch_is_imported_ends_quietly(command, agent, tmp_path)
     asked = [sys.executable, "-c", program, "kitten_adventurers", *agent, "--out", str(tmp_path)]
     ended = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert (ended.returncode, ended.stdout.strip(), ended.stderr) == (130, "", "\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("command", ["train", "expert", "exploit", "publish", "benchmark"])
+def test_ctrl_c_while_a_command_is_imported_ends_quietly(command, tmp_path):
+    """A shell reports 130 for a program that SIGINT ended."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *others):\n"
+        "        if name == 'numpy':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    asked = [sys.executable, "-m", f"agents.{command}", "--help"]
+    ended = subprocess.run(asked, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=240)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_ctrl_c_interrupts_once_a_command_is_loaded(monkeypatch):
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        with plain_ending():
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Unread(io.StringIO):
