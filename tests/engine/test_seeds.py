@@ -20,6 +20,24 @@ def test_rows_of_a_batch_have_the_seeds_of_their_streams(seed):
     assert [int(row) for row in batch.seed] == following
 
 
+def stream(state: int, length: int) -> list[int]:
+    """The states that the generator of a game or of a policy goes through from ``state`` on."""
+    states = [state]
+    for _ in range(length - 1):
+        states.append((states[-1] * 6364136223846793005 + 1442695040888963407) % 2**64)
+    return states
+
+
+def test_choices_of_a_batch_are_drawn_from_no_stream_of_a_deal():
+    """Whoever chose by the random numbers of a deal would know the cards that come."""
+    batch = kepler_envs.make_batch("kitten_adventurers", 32, seed=5)
+    for reset in (batch.reset, lambda: batch.reset(7), lambda: batch.reset(np.arange(32))):
+        deals = {state for seed in batch.seed for state in stream(seeds.mix(int(seed)), 1000)}
+        choices = {state for row in batch.policy_rng["rng"] for state in stream(int(row), 1000)}
+        assert len(deals) == len(choices) == 32_000 and not deals & choices
+        reset()
+
+
 def test_mix_is_splitmix64():
     # the first outputs of SplitMix64 started from 0 and from 1234567, as published with the algorithm
     assert seeds.mix(0) == 0xE220A8397B1DCDAF
