@@ -54,6 +54,20 @@ def test_a_learner_cannot_pass_its_turn(kind):
     assert [env.batch.snapshot(row) for row in range(2)] == before
 
 
+@pytest.mark.parametrize("over", [None, "greedy"])
+@pytest.mark.parametrize("kind", [SeatVecEnv, SharedSeatVecEnv])
+def test_no_game_runs_before_the_first_reset(kind, over):
+    env = kind(batch_of(3, 2), over=over)
+    before = [env.batch.snapshot(row) for row in range(3)]
+    legal = env.batch.action_mask.argmax(1)
+    for ask in (lambda: env.step(legal), env.action_masks, lambda: env.env_method("action_masks")):
+        with pytest.raises(RuntimeError, match=r"^no game is running: call reset\(\) first$"):
+            ask()
+    assert [env.batch.snapshot(row) for row in range(3)] == before
+    env.reset()
+    env.step(env.action_masks().argmax(1))
+
+
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize("seat", [None, 0, 1])
 def test_a_learner_is_paid_all_of_its_game_losses_included(players, seat):

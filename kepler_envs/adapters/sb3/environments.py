@@ -17,6 +17,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
+from kepler_envs.engine.aec import NoGameError
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.observation import Layout
@@ -58,11 +59,12 @@ class _BatchVecEnv(VecEnv):
         )
         self._rows = np.arange(batch.num_envs)
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(batch.num_envs)]
-        self._actions = np.empty(0, np.int64)
+        self._actions = np.empty(0, np.int64)  # of the last step; there are none before the first reset
         self._untouched = batch.untouched
 
     def action_masks(self) -> np.ndarray:
-        """bool (N, A): the legal actions of the seats to move."""
+        """bool (N, A): the legal actions of the seats to move. Raises RuntimeError before the first reset."""
+        self._check_dealt()
         begin = time.perf_counter()
         masks = self.batch.action_mask.astype(np.bool_)
         self.env_seconds += time.perf_counter() - begin
@@ -109,9 +111,21 @@ class _BatchVecEnv(VecEnv):
         elif not self._untouched:
             self.batch.reset()
         self._untouched = False
+        self._actions = np.zeros(self.num_envs, np.int64)
+
+    def _check_dealt(self) -> None:
+        """Raise NoGameError before the first reset: the bots start in the games with it."""
+        if not self._actions.size:
+            raise NoGameError
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Take the decisions (N,). Raises IllegalAction for ``Batch.SKIP``: a learner cannot pass its turn."""
+        """Take the decisions (N,).
+
+        Raises:
+            RuntimeError: it is before the first reset.
+            IllegalAction: one is ``Batch.SKIP``: a learner cannot pass its turn.
+        """
+        self._check_dealt()
         self._actions = np.asarray(actions)
         if (passed := self._actions == SKIP).any():
             legal = np.flatnonzero(self.action_masks()[passed.argmax()]).tolist()
