@@ -28,6 +28,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from agents.ending import INTERRUPTED, plain_ending
 from agents.expert_settings import ExpertConfig
 from kepler_envs.cli.common import parse
+from kepler_envs.printable import counted
 from kepler_envs.terminal import make_console, stop_on_signals
 from kepler_envs.tournament.cluster import cluster_at
 
@@ -79,9 +80,8 @@ def main() -> int:
             display = Display(console)
             with cluster_at(config.ray, console, config.processes) as cluster, display.progress:
                 run = iterate(config, stop, display, cluster)
-        console.print(
-            f"{run.out}: {run.generations} generations in {run.seconds / 60:.1f} minutes", markup=False, soft_wrap=True
-        )
+        generations = counted(run.generations, "generation")
+        console.print(f"{run.out}: {generations} in {run.seconds / 60:.1f} minutes", markup=False, soft_wrap=True)
         if not run.is_over:
             console.print("run the same command again to continue")
             return INTERRUPTED

@@ -28,7 +28,7 @@ from kepler_envs.bots.protocol import Bot, BotError
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.files import write_atomically
-from kepler_envs.printable import one_line
+from kepler_envs.printable import counted, one_line
 from kepler_envs.tournament.pairing import play_against
 
 FILE = "entry.json"
@@ -352,7 +352,7 @@ def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
         return
     steps = [point["decisions"] for point in points]
     if len(points) < 2:
-        yield f"it has {len(points)} points; at least 2 are needed"
+        yield f"it has {counted(len(points), 'point')}; at least 2 are needed"
     elif not all(later > earlier for earlier, later in zip(steps, steps[1:], strict=False)):
         yield "decisions do not ascend"
     elif steps[-1] != run.decisions:

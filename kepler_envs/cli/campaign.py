@@ -122,7 +122,9 @@ class PlayCampaign:
     def _play_level(self, console: Console, campaign: Campaign, seed: int) -> bool:
         """One game; False if the person has left it."""
         minimum = campaign.minimum
-        say(console, f"{campaign.name}, level {campaign.level}, {campaign.bonus} bonus cubes, minimum {minimum} points")
+        level = f"{campaign.name}, level {campaign.level}"
+        bonus, least = counted(campaign.bonus, "bonus cube"), counted(minimum, "point")
+        say(console, f"{level}, {bonus}, minimum {least}")
         with console.status("setting up (compiling, the first time) ..."):
             match = Match(campaign.configuration(), seed, {} if self.agent == PERSON else {0: self.agent})
         if self.agent == PERSON:
@@ -134,7 +136,8 @@ class PlayCampaign:
         attempt = campaign.record(match.position, seed)
         lacking = f" (minimum {minimum})" if attempt.score < minimum else ""
         objectives = "all objectives" if attempt.objectives_done else "not all objectives"
-        say(console, f"  {attempt.score} points{lacking}, {objectives}: {'won' if attempt.success else 'lost'}")
+        result = "won" if attempt.success else "lost"
+        say(console, f"  {counted(attempt.score, 'point')}{lacking}, {objectives}: {result}")
         return True
 
     def _print(self, console: Console, campaign: Campaign) -> None:
@@ -155,7 +158,7 @@ class PlayCampaign:
         if campaign.completed:
             say(console, "The campaign is completed.")
         else:
-            say(console, f"Next: level {campaign.level} with {campaign.bonus} bonus cubes.")
+            say(console, f"Next: level {campaign.level} with {counted(campaign.bonus, 'bonus cube')}.")
 
 
 def _file_of(word: str) -> Path:

@@ -125,7 +125,7 @@ def _compile_side_by_side(parts: list[Part], native: bool, processes: int, conso
         fresh_processes(processes) as pool,
         Progress(*_COLUMNS, console=console, transient=True) as bar,
     ):
-        task = bar.add_task(f"compiling on {processes} cores", total=len(parts))
+        task = bar.add_task(f"compiling on {counted(processes, 'core')}", total=len(parts))
         with signals_held_back():  # the pool starts its processes now
             running = {pool.submit(_compile, part, native): part for part in parts}
         for done in as_completed(running):

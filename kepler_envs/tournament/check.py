@@ -9,6 +9,7 @@ import numpy as np
 
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.printable import counted
 from kepler_envs.tournament import CheckError
 from kepler_envs.tournament.play import ENDS, Course, GameResult, ranks_and_returns
 
@@ -56,8 +57,8 @@ def _play_again(played: Sequence[tuple[GameResult, Course]], config: Configurati
 def _fail(played: Sequence[tuple[GameResult, Course]], row: int, words: str) -> NoReturn:
     game, course = played[row]
     raise CheckError(
-        f"game {game.number} (seed {game.seed}) does not follow from its seed and its {len(course.actions)} decisions: "
-        f"{words}"
+        f"game {game.number} (seed {game.seed}) does not follow from its seed and its "
+        f"{counted(len(course.actions), 'decision')}: {words}"
     )
 
 

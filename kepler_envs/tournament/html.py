@@ -12,7 +12,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, read_replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.files import write_atomically
-from kepler_envs.printable import printable, printable_name, short_names
+from kepler_envs.printable import counted, printable, printable_name, short_names
 from kepler_envs.tournament.report import (
     FORFEITS,
     LEADERBOARD,
@@ -357,7 +357,7 @@ def _curves_plot(curves: Mapping[str, Sequence[tuple[float, float]]], even: floa
 
 def _tracebacks(found: Standings) -> list[str]:
     return [
-        f"<details><summary>{escape(group.agent)}, game {group.game}, after {group.decision} decisions: "
+        f"<details><summary>{escape(group.agent)}, game {group.game}, after {counted(group.decision, 'decision')}: "
         f"{escape(group.reason)}</summary><pre>{escape(printable(group.details))}</pre></details>"
         for group in found.forfeits[:MOST_TRACEBACKS]
     ]

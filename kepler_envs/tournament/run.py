@@ -19,7 +19,7 @@ from kepler_envs.engine.checks import check_type, is_integer, is_number
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, read_replay, record, verify, write_replay
 from kepler_envs.files import alone_in
-from kepler_envs.printable import printable, printable_name
+from kepler_envs.printable import counted, printable, printable_name
 from kepler_envs.revision import commit
 from kepler_envs.terminal import say, stop_on_signals
 from kepler_envs.tournament import TournamentError, check_config, check_counts, check_specs, check_tournament_seed
@@ -287,7 +287,8 @@ class Tournament:
             whole = f"whole blocks of {schedule.block} balanced games"
             if self.adaptive:
                 whole = f"{schedule.block} balanced games first, then whole rounds of {schedule.seats}"
-            console.print(f"{self.games} games are rounded up to {games}: {whole}")
+            asked = f"{counted(self.games, 'game')} {'is' if self.games == 1 else 'are'}"
+            console.print(f"{asked} rounded up to {games}: {whole}")
         return games
 
     def _play(

@@ -20,7 +20,7 @@ from typing import TypeVar
 from kepler_envs import registry
 from kepler_envs.engine.replay import ReplayError, configuration_of, read_replay, write_replay
 from kepler_envs.files import alone_in, write_atomically
-from kepler_envs.printable import one_line
+from kepler_envs.printable import counted, one_line
 from kepler_envs.web import WebError
 from kepler_envs.web.films import Film
 from kepler_envs.web.tables import Seat, Table, new_token
@@ -138,7 +138,7 @@ class Store:
         config = configuration_of(replay, registry.load_game)
         seats = [Seat(str(seat["spec"]), str(seat["token"])) for seat in about["seats"]]
         if len(seats) != config.num_players:
-            raise WebError(f"{len(seats)} seats in a game of {config.num_players}")
+            raise WebError(f"{counted(len(seats), 'seat')} in a game of {config.num_players}")
         table = Table(folder.name, config, replay.seed, seats, bool(about["advice"]))
         table.film_token = str(about["film"])
         table.take_up(replay.actions)

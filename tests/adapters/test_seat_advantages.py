@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from kepler_envs.adapters.sb3 import SharedRolloutBuffer, seat_advantages
+from kepler_envs.adapters.sb3 import SharedRolloutBuffer, TooFewDecisions, seat_advantages
 
 GAMMA, LAMBDA = 0.97, 0.9
 
@@ -99,6 +99,17 @@ def test_minibatches_can_be_normalised(decisions: int, batch_size: int) -> None:
         buffer.add_outcome(np.zeros((1, 2)), np.zeros(1, bool))
     parts = buffer.minibatches(batch_size)
     assert min(map(len, parts)) >= 2 and sorted(np.concatenate(parts)) == list(range(decisions))
+
+
+@pytest.mark.parametrize(("learned", "words"), [(0, "0 decisions"), (1, "1 decision")])
+def test_too_few_decisions_are_counted(learned: int, words: str) -> None:
+    buffer = SharedRolloutBuffer(4, spaces.Box(0, 1, (1,), np.int16), spaces.Discrete(2), n_envs=1, num_players=2)
+    buffer.reset()
+    buffer.learning[learned:] = False
+    for _ in range(4):
+        buffer.add_outcome(np.zeros((1, 2)), np.zeros(1, bool))
+    with pytest.raises(TooFewDecisions, match=f"^{words} to learn from; play more games"):
+        buffer.minibatches()
 
 
 def test_without_a_critic_it_is_the_return_of_the_rest_of_the_game() -> None:

@@ -389,7 +389,7 @@ def test_an_agent_may_have_modules_beside_it(folder):
         ),
         (f"decisions,hours,returns,games\n0,0,0\n{BUDGET},1,0,1\n", "line 2 has more or fewer values than decisions,"),
         (f"decisions,hours,returns,games\n0,0,0,{'1' * 200_000}\n{BUDGET},1,0,1\n", "it cannot be read: field larger"),
-        (f"decisions,hours,returns,games\n{BUDGET},1,0,1\n", "it has 1 points; at least 2 are needed"),
+        (f"decisions,hours,returns,games\n{BUDGET},1,0,1\n", "it has 1 point; at least 2 are needed"),
         (f"decisions,hours,returns,games\n9,0,0,1\n9,0,0,1\n{BUDGET},1,0,1\n", "decisions do not ascend"),
         ("decisions,hours,returns,games\n0,0,0,1\n9,1,0,1\n", "it ends after 9 decisions; the run made 50,000"),
         (f"decisions,hours,returns,games\n0,0,1.5,1\n{BUDGET},1,0,1\n", "line 2: returns is 1.5; allowed: -1..1"),

@@ -178,7 +178,8 @@ def test_more_games_extend_a_tournament(tmp_path):
     for name in ("report.html", "results.md"):
         assert f"{words}. " in (tmp_path / "steps" / name).read_text()
         assert "the report is about" not in (tmp_path / "once" / name).read_text()
-    run(tmp_path / "steps", games=12, fresh=True)
+    tournament(tmp_path / "steps", games=1, fresh=True).run(Console(file=output, width=300))
+    assert "\n1 game is rounded up to 12: whole blocks" in output.getvalue()
     assert len(rows(tmp_path / "steps")) == 12
 
 

@@ -10,6 +10,8 @@ import torch as th
 from gymnasium import spaces
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
 
+from kepler_envs.printable import counted
+
 
 class TooFewDecisions(RuntimeError):
     """A rollout has less than two decisions of the learner, so that no advantages can be normalised."""
@@ -191,9 +193,8 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
             raise RuntimeError(f"the rollout has {self.pos} of {self.buffer_size} steps")
         order = np.random.permutation(np.flatnonzero(self.learning.ravel()))
         if len(order) < 2:
-            raise TooFewDecisions(
-                f"{len(order)} decisions to learn from; play more games side by side, or longer rollouts"
-            )
+            decisions = counted(len(order), "decision")
+            raise TooFewDecisions(f"{decisions} to learn from; play more games side by side, or longer rollouts")
         parts = round(len(order) / (batch_size or len(order)))
         return np.array_split(order, max(1, min(parts, len(order) // 2)))
 

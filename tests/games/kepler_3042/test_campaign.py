@@ -350,14 +350,18 @@ def test_a_lost_level_says_what_was_lacking(
 ) -> None:
     campaign = Campaign.begin(1)
     path = tmp_path / "progress.json"
-    ends = {29: " (minimum 30), all objectives: lost", 30: ", all objectives: won"}
+    ends = {
+        1: "1 point (minimum 30), all objectives: lost",
+        29: "29 points (minimum 30), all objectives: lost",
+        30: "30 points, all objectives: won",
+    }
     for points, words in ends.items():
         end = finished(campaign, points)
         monkeypatch.setattr("kepler_envs.cli.campaign.Match.position", property(lambda _, end=end: end), raising=False)
         path.unlink(missing_ok=True)
         assert run(["campaign", "1", "--file", str(path), "--agent", "uniform", "--seed", "5"]) == 0
         out = capsys.readouterr().out
-        assert "level 1, 0 bonus cubes, minimum 30 points" in out and f"{points} points{words}" in out
+        assert "level 1, 0 bonus cubes, minimum 30 points" in out and f"  {words}\n" in out
 
 
 def test_a_person_plays_and_leaves(
