@@ -143,6 +143,7 @@ def test_deep_nesting(bracket, path, content, capsys):
     [
         (-1, {"hash": "0" * 64}, "the closing line has hash = '000"),
         (-1, {"returns": [1.0, 1.0]}, "the closing line has returns = [1.0, 1.0], the game played again has"),
+        (0, {"agents": ["ada"]}, "1 agent name for 2 seats"),
         (3, {"text": "win at once"}, "decision 3: 'win at once' is recorded, but id"),
         (3, {"text": ""}, "decision 3: '' is recorded, but id"),
     ],

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.game import ComponentError, OptionError, record_array
+from kepler_envs.printable import counted
 
 ABOUT_THE_FILE = ("meta", "provenance")
 """The sections that are no rows."""
@@ -117,7 +118,7 @@ class ComponentFile:
                 rule = f"{column} is {row[column]}; rows must have {column} {ids[0]}..{ids[-1]} in this order"
                 raise self.error(f"{section} row {position + 1}", rule)
         if len(rows) != len(ids):
-            raise self.error(section, f"{len(rows)} rows; there are exactly {len(ids)}")
+            raise self.error(section, f"{counted(len(rows), 'row')}; there are exactly {len(ids)}")
 
     def check_names(self, section: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
         """Check that every one of ``names`` has exactly one row."""

@@ -22,6 +22,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kepler_envs.printable import counted
+
 PILLOW_IS_MISSING = "a picture as an array needs pillow: pip install 'kepler_envs[cli]'"
 
 SUPERSAMPLING = 2
@@ -365,7 +367,7 @@ class Drawing:
 
     def _places(self, points: Sequence[tuple[float, float]], at_least: int) -> tuple[tuple[float, float], ...]:
         if len(points) < at_least:
-            raise ValueError(f"{len(points)} points; at least {at_least} are needed")
+            raise ValueError(f"{counted(len(points), 'point')}; at least {at_least} are needed")
         return tuple(self._place(x, y) for x, y in points)
 
     # ------------------------------------------------------------ output

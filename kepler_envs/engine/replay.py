@@ -119,7 +119,7 @@ def record(
     for name in names:
         check_type("the name of an agent", name, str)
     if len(names) != config.num_players:
-        raise ValueError(f"{len(names)} agent names for {config.num_players} seats")
+        raise ValueError(f"{counted(len(names), 'agent name')} for {counted(config.num_players, 'seat')}")
     replay = Replay(config.game.id, config.describe(), check_seed(seed), config.components_digest, names)
     position = Snapshot.deal(config, seed)
     for action in actions:
@@ -264,7 +264,8 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
     except (KeyError, ValueError, TypeError, OverflowError, RecursionError, OSError, ImportError) as problem:
         raise ReplayError(f"the replay's game cannot be set up: {problem}{_where_cards_are(replay)}") from problem
     if len(replay.agents) != config.num_players:
-        raise ReplayError(f"{len(replay.agents)} names of agents for {config.num_players} seats")
+        names, seats = counted(len(replay.agents), "agent name"), counted(config.num_players, "seat")
+        raise ReplayError(f"{names} for {seats}")
     if config.components_digest != replay.components:
         raise ReplayError(
             f"the replay was played with component data {replay.components}, the present ones are "
@@ -324,7 +325,8 @@ def verify(replay: Replay, config: Configuration) -> Snapshot:
             raise ReplayError("the game is over, but the replay has no closing line")
         return position
     if not position.over:
-        raise ReplayError(f"the closing line comes after {len(replay.actions)} decisions, but the game is not over")
+        decisions = counted(len(replay.actions), "decision")
+        raise ReplayError(f"the closing line comes after {decisions}, but the game is not over")
     for name, value in closing(position, len(replay.actions)).items():
         if replay.final.get(name) != value:
             found = _quote(replay.final.get(name))

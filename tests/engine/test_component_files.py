@@ -55,6 +55,7 @@ def file_of(tmp_path: Path, text: str) -> ComponentFile:
         ([1, 3, 2], "seats row 2: id is 3; rows must have id 1..3 in this order"),
         ([1, 2], "seats: 2 rows; there are exactly 3"),
         ([1, 2, 3, 4], "seats: 4 rows; there are exactly 3"),
+        ([1], "seats: 1 row; there are exactly 3"),
         ([], "seats: 0 rows; there are exactly 3"),
     ],
 )

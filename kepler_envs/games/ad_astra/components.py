@@ -44,6 +44,7 @@ from kepler_envs.games.ad_astra.state import (
     TERRAFORMER,
     TERRAFORMERS,
 )
+from kepler_envs.printable import counted
 
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
 NAME_BYTES, KEY_BYTES = 32, 4
@@ -315,7 +316,7 @@ def _read_couples(file: ComponentFile, tables: Any, kind: str, choices: int) -> 
             faction["couples"][first + COUPLE * card + place] = choice + 1
     missing = NUM_FACTIONS * CARDS_OF_A_KIND - len(rows)
     if missing:
-        raise file.error(section, f"{missing} cards are missing; every faction has {CARDS_OF_A_KIND}")
+        raise file.error(section, f"{counted(missing, 'card')} missing; every faction has {CARDS_OF_A_KIND}")
 
 
 def _read_scoring(file: ComponentFile, tables: Any) -> None:

@@ -21,6 +21,7 @@ from kepler_envs.games.kepler_3042.state import (
     WHO,
     What,
 )
+from kepler_envs.printable import counted
 
 CARD = np.dtype(
     [
@@ -57,7 +58,7 @@ def read_cards(file: ComponentFile, tables: Any) -> None:
         CARD_READERS[what](file, where, card, args)
     solo = sum(row["solo"] for row in rows)
     if solo < ROUNDS:
-        raise file.error("progress_cards", f"{solo} cards have solo = true; the solo game needs {ROUNDS}")
+        raise file.error("progress_cards", f"{counted(solo, 'card')} with solo = true; the solo game needs {ROUNDS}")
     file.write_names("progress_cards", rows, "name", tables["card"]["name"][1:])
 
 

@@ -45,6 +45,7 @@ from kepler_envs.games.race_to_kepler.state import (
     TITAN,
 )
 from kepler_envs.games.race_to_kepler.work import Work
+from kepler_envs.printable import counted
 
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
 NAME_BYTES, WORDS_BYTES = 32, 160
@@ -242,7 +243,7 @@ def _read_cities(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
         file.write_text(where, "name", row["name"], tables["city_name"][row["id"]])
     needed = MIN_PLAYERS * int(tables["cities_dealt"])
     if len(rows) < needed:
-        raise file.error("cities", f"{len(rows)} rows; {MIN_PLAYERS} players need {needed} cities")
+        raise file.error("cities", f"{counted(len(rows), 'row')}; {MIN_PLAYERS} players need {needed} cities")
     return rows
 
 

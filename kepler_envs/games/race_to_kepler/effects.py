@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.games.race_to_kepler.state import LOOK_ZONE, MOST_UNITS, NUM_OPTIONS
+from kepler_envs.printable import counted
 
 ANY_NUMBER = 99
 """As the n of a MOVE: as many as there are."""
@@ -243,7 +244,7 @@ def _number(place: Place, path: str, what: str, value: Any, low: int, high: int)
 
 def _length(place: Place, path: str, instruction: list[Any], form: str, *lengths: int) -> None:
     if len(instruction) not in lengths:
-        raise place.wrong(path, f"{instruction!r} has {len(instruction)} parts; it must be {form}")
+        raise place.wrong(path, f"{instruction!r} has {counted(len(instruction), 'part')}; it must be {form}")
 
 
 def _check_gain(place: Place, path: str, instruction: list[Any], nesting: int, before: _Before) -> None:

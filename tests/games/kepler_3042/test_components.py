@@ -146,7 +146,7 @@ def test_broken_component_file(mistake: str, tmp_path: Path) -> None:
 def test_a_short_solo_deck(tmp_path: Path) -> None:
     """Two more cards are not for the game alone."""
     path = write(tmp_path, own_text(GAME.name).replace("solo = true", "solo = false", 2))
-    check_refused(GAME.name, path, "progress_cards", "15 cards have solo = true")
+    check_refused(GAME.name, path, "progress_cards", "15 cards with solo = true")
 
 
 SECTIONS = re.findall(r"^(\w+) = \[$", DEFAULT_FILE.read_text(encoding="utf-8"), re.MULTILINE)
