@@ -45,6 +45,7 @@ from agents.benchmark.protocol import (
 )
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from agents.ending import INTERRUPTED, plain_ending
+from agents.games import distinct
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import Flag, GameName, optional, parse
 from kepler_envs.records import write_lines
@@ -319,7 +320,8 @@ class Report:
 
 
 def _tasks(names: tuple[str, ...]) -> tuple[Task, ...]:
-    return tuple(map(task_of, names)) or TASKS
+    """The tasks of these games, each once; without names all."""
+    return tuple(distinct(map(task_of, names))) or TASKS
 
 
 def _checked(folder: Path, decisions: int, seeds: int, console: Console, stop: threading.Event) -> int:

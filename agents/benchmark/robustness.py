@@ -117,7 +117,7 @@ def attack(
     for seed in range(siege.attackers):
         request = siege.request(seed)
         say(f"{siege.task.name}: attacker {seed + 1} of {siege.attackers} on {siege.agent}")
-        run, outcome = exploit(request, stop, watch)
+        run, outcome = exploit(request, stop, watch, say=say)
         if outcome is None:
             return None
         say(f"  wins {outcome.wins.mean:.1%} ({outcome.wins.low:.1%} .. {outcome.wins.high:.1%})")

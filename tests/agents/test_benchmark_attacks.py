@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from agents.benchmark import robustness, tables
-from agents.benchmark.__main__ import main
+from agents.benchmark.__main__ import _tasks, main
 from agents.benchmark.protocol import TASKS, task_of
 from agents.benchmark.records import AttackLine
 from agents.benchmark.robustness import Siege, _known, _line, attack, named_agents, published_agents
@@ -122,9 +122,16 @@ def test_a_stopped_attack_goes_on(siege, tmp_path):
     record, stop = tmp_path / "record.csv", threading.Event()
     assert attack(siege, record, stop, lambda status: None if status.evaluated else stop.set()) is None
     assert read_lines(record, AttackLine) == []
-    parts = attack(siege, record, threading.Event())
+    told: list[str] = []
+    parts = attack(siege, record, threading.Event(), say=told.append)
+    assert sum(line.endswith("last.zip, which runs the code pickled in it") for line in told) == 1
     whole = attack(replace(siege, out=tmp_path / "whole"), tmp_path / "other.csv", threading.Event())
     assert replace(parts, hours=0.0) == replace(whole, hours=0.0)
+
+
+def test_a_game_that_is_named_twice_is_one_task():
+    names = TASK.game, TASK.game.partition("-v")[0]
+    assert _tasks(names) == (TASK,) and _tasks(()) == TASKS
 
 
 def test_every_published_agent_is_attacked():

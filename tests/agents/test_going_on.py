@@ -15,6 +15,7 @@ from agents.expert_run import ExpertRun, iterate
 from agents.expert_settings import ExpertConfig
 from agents.games import game_configurations
 from agents.run import Run, train
+from agents.run_folder import check_same_bots
 from agents.settings import PoolConfig, TrainConfig
 from kepler_envs.bots import greedy
 from kepler_envs.bots.networks.checkpoint import expects_shaping, read_description, values_own_seat
@@ -141,6 +142,10 @@ def test_a_run_does_not_go_on_with_another_network_as_its_teacher(finished, tmp_
     teacher.unlink()
     with pytest.raises(BotError, match=r"net:.*teacher.zip was [0-9a-f]{16}, now it is gone\. Put back"):
         Run(config)
+
+
+def test_a_run_whose_versions_nobody_noted_goes_on(tmp_path):
+    check_same_bots({"game": "kitten_adventurers"}, {"greedy": "greedy-9"}, tmp_path / "last.zip")
 
 
 def test_a_search_does_not_go_on_with_another_greedy(tmp_path, monkeypatch):
