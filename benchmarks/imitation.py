@@ -135,13 +135,13 @@ def measure(asked: Asked) -> Measured:
     )  # fmt: skip
 
 
-def write(line: Measured, out: Path) -> bool:
+def write(line: Measured, out: Path) -> None:
     """Add a line to a record, or put it in the place of the one with the same key; the record stays sorted.
 
-    A line of more positions or games of this release stays, and False is returned.
+    A line of more positions or games of this release stays, and this is printed.
     """
-    better = records.write_unless(out, line, lambda known: known.is_of_this_release and known.amounts > line.amounts)
-    return better is None
+    if records.write_unless(out, line, lambda known: known.is_of_this_release and known.amounts > line.amounts):
+        print(f"not recorded: {out} has a line of more positions or games")
 
 
 IMITATED = "greedy imitated from"
@@ -193,8 +193,7 @@ def main() -> None:
         found = measure(asked)
         row = as_row(found, TARGETS.get((asked.game, asked.players)))
         print(f"{row.what}: {row.value} {row.target}")
-        if not write(found, asked.out):
-            print(f"not recorded: {asked.out} has a line of more positions or games")
+        write(found, asked.out)
 
 
 if __name__ == "__main__":

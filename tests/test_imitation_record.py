@@ -33,6 +33,15 @@ def test_a_line_takes_the_place_of_the_one_about_the_same_network(tmp_path):
     assert read_lines(out, Measured) == [replace(LINE, players=3, derived=False), replace(LINE, wins=0.5)]
 
 
+def test_a_line_that_is_not_recorded_is_told(tmp_path, capsys):
+    out = tmp_path / "record.csv"
+    write(LINE, out)
+    assert capsys.readouterr().out == ""
+    write(replace(LINE, positions=900), out)
+    assert capsys.readouterr().out == f"not recorded: {out} has a line of more positions or games\n"
+    assert read_lines(out, Measured) == [LINE]
+
+
 def test_a_target_is_met_or_not():
     assert as_row(LINE, 0.25).met is True and as_row(LINE, 0.26).met is False and as_row(LINE, None).met is None
     assert "flat network" in as_row(replace(LINE, rows=0, derived=False), None).what
