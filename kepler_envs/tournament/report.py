@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -378,7 +379,7 @@ DRAWN = re.compile(r"steps|seconds|(win_rate|low|high)_\w+")
 def read_learning_curve(spec: str) -> list[dict[str, float]]:
     """Read what is drawn of the learning_curve.csv in or beside the checkpoint of a ``net:PATH``.
 
-    It is empty if there is none. TournamentError if something in it is no number.
+    It is empty if there is none. TournamentError if it is no table of numbers.
     """
     kind, _, argument = spec.partition(":")
     if kind != "net":
@@ -387,15 +388,25 @@ def read_learning_curve(spec: str) -> list[dict[str, float]]:
     path = (checkpoint if checkpoint.is_dir() else checkpoint.parent) / CURVE_FILE
     if not path.is_file():
         return []
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, restkey=""))
     try:
-        return [{name: float(value) for name, value in row.items() if value and DRAWN.fullmatch(name)} for row in rows]
-    except ValueError as problem:
+        with path.open(encoding="utf-8", newline="") as lines:
+            return [_drawn(row) for row in csv.DictReader(lines, restkey="")]
+    except (ValueError, csv.Error) as problem:
         raise TournamentError(
             f"{printable(str(path))} is damaged: {problem}. Mend it or delete it, and run the same command again; the "
             "games are kept"
         ) from problem
+
+
+def _drawn(row: dict[str, Any]) -> dict[str, float]:
+    """The numbers of a row that are drawn. ValueError if one is none, or if it is not known after how many steps."""
+    numbers = {name: float(value) for name, value in row.items() if value and DRAWN.fullmatch(name)}
+    for name, number in numbers.items():
+        if not math.isfinite(number):
+            raise ValueError(f"{name} is {number}")
+    if numbers and "steps" not in numbers:
+        raise ValueError("a line has no steps")
+    return numbers
 
 
 class CurvePoint(NamedTuple):

@@ -408,10 +408,21 @@ def test_learning_curves_are_read_beside_checkpoints(tmp_path, monkeypatch):
     assert read_learning_curve(f"net:~/{tmp_path.name}") == found
 
 
-def test_a_damaged_learning_curve_is_named(tmp_path):
+@pytest.mark.parametrize(
+    "lines, words",
+    [
+        (b"0,often\n", "'often'"),
+        (b"0,nan\n", "win_rate_uniform is nan"),
+        (b",0.5\n", "a line has no steps"),
+        (b"0,\xff\n", "can't decode"),
+        (b'0,"' + b"1" * 200_000, "field larger than field limit"),
+    ],
+    ids=["word", "nan", "no_steps", "no_text", "open_quote"],
+)
+def test_a_damaged_learning_curve_is_named(tmp_path, lines, words):
     path = tmp_path / "learning_curve.csv"
-    path.write_text("steps,win_rate_uniform\n0,often\n")
-    with pytest.raises(TournamentError, match=f"^{path} is damaged: .*'often'.*; the games are kept$"):
+    path.write_bytes(b"steps,win_rate_uniform\n" + lines)
+    with pytest.raises(TournamentError, match=f"^{path} is damaged: .*{words}.*; the games are kept$"):
         read_learning_curve(f"net:{tmp_path}")
 
 
