@@ -383,7 +383,7 @@ class ExpertRun:
             return True
         self._folder(self.generation).mkdir(parents=True, exist_ok=True)
         began, before = clock(), self.seconds
-        for done, _ in enumerate(_results(jobs, self.config.processes, stop, self.cluster), 1):
+        for done, _ in enumerate(_results(jobs, self.config.processes or 1, stop, self.cluster), 1):
             self.seconds = before + clock() - began
             watch(self._status(PLAYING, done / len(jobs)))
         if self.seconds > before:

@@ -50,10 +50,11 @@ class ExpertConfig:
     """Your own component file, in place of the game's components.toml."""
     seed: int = 0
     """Seed of games, network and sampling. The same seed gives the same run, however many processes play."""
-    processes: int = 1
-    """Number of processes that play games."""
+    processes: Annotated[int | None, optional("N")] = None
+    """Number of processes that play games; 1 if left out. With --ray, the cores of a cluster that is started."""
     ray: OnRay = None
-    """Play games on a Ray cluster: at ADDRESS, or on this machine, started with --processes cores if none runs."""
+    """Play games on a Ray cluster: that at ADDRESS, or this machine's, started with --processes cores (all of them if
+    left out) if there is none."""
     start: Annotated[
         str | None,
         optional(
@@ -113,9 +114,10 @@ class ExpertConfig:
             "dagger": 0,
             "window": 1,
             "eval_games": 1,
-            "processes": 1,
         }
-        least |= {name: 1 for name in ("generations", "steps", "guided_from") if getattr(self, name) is not None}
+        least |= {
+            name: 1 for name in ("generations", "steps", "guided_from", "processes") if getattr(self, name) is not None
+        }
         for name, smallest in least.items():
             need(self, name, getattr(self, name) >= smallest, f"an integer from {smallest} on")
         need_network(self)

@@ -53,11 +53,15 @@ class BotFailed(BotError):
     Attributes:
         reason: EXCEPTION, ILLEGAL, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED.
         details: the traceback, or what was wrong.
+        bot: its name, or "".
     """
 
     def __init__(self, reason: str, details: str, bot: str = "") -> None:
-        super().__init__(f"{bot}: {reason}: {details}" if bot else f"{reason}: {details}")
-        self.reason, self.details = reason, details
+        super().__init__(reason, details, bot)  # a pickle keeps these: it may be raised on another machine
+        self.reason, self.details, self.bot = reason, details, bot
+
+    def __str__(self) -> str:
+        return f"{self.bot}: {self.reason}: {self.details}" if self.bot else f"{self.reason}: {self.details}"
 
     @property
     def goes_on(self) -> bool:

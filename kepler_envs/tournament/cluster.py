@@ -23,15 +23,18 @@ from typing import Any, TypeVar
 
 from rich.console import Console
 
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.printable import counted
-from kepler_envs.tournament import ClusterError, WorkerError
+from kepler_envs.tournament import ClusterError, TournamentError, WorkerError
 
 TASKS_A_CORE = 2
 """Tasks under way: the next one is there when a core has done the last."""
 RETRIES = 5
 """How often a task whose worker was lost is done again; a task that ends every worker is not somebody else's fault."""
-SECONDS_TO_ANSWER = 60.0
-"""For a node that is asked what it has installed."""
+MINUTES_TO_ANSWER = 5
+"""For a node that is asked what it has installed: where all cores are busy, its first worker may take minutes to start
+and to import."""
 SECONDS_TO_CONNECT = 5.0
 LOOK_EVERY = 1.0
 """Seconds between two looks at how many nodes and cores there are."""
@@ -81,7 +84,7 @@ def cluster_at(asked: Sequence[str] | None, console: Console, cores: int | None 
     None.
 
     Args:
-        cores: the cores of a cluster that is started here. None takes all of this machine.
+        cores: ``--processes``, the cores of a cluster that is started here. None takes all of this machine.
 
     Raises:
         ClusterError: there are several addresses, or the cluster cannot be used.
@@ -109,7 +112,8 @@ class Cluster:
         console: where to say that there is no node.
 
     Raises:
-        ClusterError: Ray is not installed, the cluster cannot be reached, or a node has something else installed.
+        ClusterError: Ray is not installed, the cluster cannot be reached, a node has something else installed or does
+            not answer, or ``cores`` are asked of a cluster that runs already.
     """
 
     def __init__(self, address: str = "", cores: int | None = None, console: Console | None = None) -> None:
@@ -172,8 +176,9 @@ class Cluster:
             waiting: called at least every second. None says once when there is no node.
 
         Raises:
-            WorkerError: a task raised, or its workers ended again and again.
+            WorkerError: a task failed, or its workers ended again and again.
             ClusterError: a node that joined has something else installed, or the cluster is gone.
+            BotError, IllegalAction, TournamentError: a task raised it.
         """
         ray = self._ray
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
@@ -224,6 +229,7 @@ class Cluster:
                 self._ray.init(**new, **quiet)
                 return
             if address:
+                _refuse_cores(cores, f"the cluster at {address}")
                 _check_reachable(address)
                 self._ray.init(address=address, **quiet)
                 return
@@ -233,7 +239,10 @@ class Cluster:
                 if NONE_HERE not in str(problem):  # one that refuses: games elsewhere are not what was asked for
                     raise
                 self._ray.init(**new, **quiet)
+            else:
+                _refuse_cores(cores, "the cluster that runs on this machine")
         except ClusterError:
+            self.close()
             raise
         except Exception as problem:  # Ray has no class for what may be wrong with an address
             where = f"the cluster at {address}" if address else "a cluster on this machine"
@@ -273,9 +282,9 @@ class Cluster:
                 asked[question.remote()] = node["NodeManagerAddress"]
         for reference, where in asked.items():
             try:
-                found = ray.get(reference, timeout=SECONDS_TO_ANSWER)
+                found = ray.get(reference, timeout=60 * MINUTES_TO_ANSWER)
             except ray.exceptions.GetTimeoutError:
-                raise ClusterError(f"node {where} does not answer within {SECONDS_TO_ANSWER:.0f} s") from None
+                raise ClusterError(f"node {where} does not answer within {MINUTES_TO_ANSWER} minutes") from None
             except ray.exceptions.RayTaskError as problem:
                 raise ClusterError(
                     f"node {where} cannot play: {problem.cause}; all nodes need this library, from the same wheel"
@@ -288,8 +297,8 @@ class Cluster:
         try:
             return self._ray.get(reference)
         except exceptions.RayTaskError as problem:
-            if isinstance(problem.cause, ClusterError):
-                raise ClusterError(str(problem.cause)) from None
+            if isinstance(problem.cause, (BotError, IllegalAction, TournamentError)):
+                raise problem.cause from None
             if isinstance(problem.cause, exceptions.ObjectLostError):
                 raise _LostError(_first_line(problem.cause)) from None
             raise WorkerError(f"a task failed on a worker:\n{problem}") from None
@@ -316,6 +325,14 @@ def _call(function: Callable[[Any, Any], Any], common: Any, task: Any, expected:
 
 def _differs(where: str, there: str, here: str | None = None) -> str:
     return f"node {where} has {there}, and this process {here or installed_here()}; install the same wheel on all nodes"
+
+
+def _refuse_cores(cores: int | None, cluster: str) -> None:
+    """Raise ClusterError if a number of cores is asked of a cluster that has its own."""
+    if cores is not None:
+        raise ClusterError(
+            f"--processes {cores}: {cluster} has cores of its own; leave it out, or start another one with --ray local"
+        )
 
 
 def _check_reachable(address: str) -> None:

@@ -22,7 +22,7 @@ import torch as th
 
 import kepler_envs
 from agents.evaluation import evaluate
-from agents.expert import _words
+from agents.expert import _words, main
 from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Job, Status, _results, iterate
 from agents.expert_settings import ExpertConfig
 from agents.imitation import Imitation
@@ -39,6 +39,7 @@ from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError, play_games
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.engine.batch import Batch
+from kepler_envs.tournament import ClusterError
 from tests.agents import compiling
 from tests.component_file import kittens_with
 from tests.effort import slow
@@ -548,6 +549,7 @@ def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
+        ({"processes": 0}, "--processes 0 is not allowed; allowed: an integer from 1 on"),
         ({"games": 0}, "--games 0 is not allowed; allowed: an integer from 1 on"),
         ({"searched": 1.5}, "--searched 1.5 is not allowed; allowed: 0 to 1"),
         ({"searched": 0.0, "quick": 0.0}, "--searched 0.0 is not allowed; allowed: more than 0 with --quick 0"),
@@ -580,6 +582,20 @@ def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
 def test_what_is_not_allowed_is_said(changes, words):
     with pytest.raises(BotError, match=words):
         replace(TINY, **changes)
+
+
+@pytest.mark.parametrize("more, cores", [((), None), (("--processes", "2"), 2)])
+def test_a_cluster_that_is_started_has_all_cores_unless_asked(monkeypatch, capsys, more, cores):
+    """Nothing but what was asked for: a cluster that runs refuses a number of cores."""
+
+    def cluster_at(asked, console, cores):
+        raise ClusterError(f"asked: {asked}, {cores}")
+
+    monkeypatch.setattr("agents.expert.cluster_at", cluster_at)
+    monkeypatch.setattr("sys.argv", ["agents.expert", "kitten_adventurers", *more, "--ray", "10.0.0.5:6379"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert f"asked: ('10.0.0.5:6379',), {cores}\n" in capsys.readouterr().err
 
 
 def test_playouts_can_have_a_part_in_a_search_that_is_guided_from_the_start():

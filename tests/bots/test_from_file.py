@@ -387,3 +387,11 @@ def test_too_little_memory_for_a_question(file):
     with pytest.raises(BotFailed, match="MemoryError") as failed:
         agent.start(np.arange(2**18), np.ones(2**18, np.uint64))
     assert failed.value.reason == TOO_MUCH_MEMORY
+
+
+@pytest.mark.parametrize("bot", ["mine", ""])
+def test_a_failure_is_the_same_in_another_process(bot):
+    failure = BotFailed(PROCESS_DIED, "the process ended", bot)
+    again = pickle.loads(pickle.dumps(failure))
+    assert str(again) == str(failure) == f"{'mine: ' * bool(bot)}{PROCESS_DIED}: the process ended"
+    assert (again.reason, again.details, again.bot, again.goes_on) == (PROCESS_DIED, "the process ended", bot, False)

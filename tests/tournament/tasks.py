@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def fail(words: str, number: int) -> None:
-    raise KeyError(words)
+def fail(problem: Exception, number: int) -> None:
+    raise problem
 
 
 def lose(path: str, number: int) -> str:

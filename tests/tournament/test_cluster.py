@@ -6,6 +6,7 @@ import io
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -23,16 +24,18 @@ class StandIn(ModuleType):
         super().__init__("ray")
         self.asked: list[dict[str, Any]] = []
         self.refusal = "Could not find any running Ray instance. Please specify the one to connect to"
+        self.ended = 0
 
     def init(self, **settings: Any) -> None:
         self.asked.append({name: settings.get(name) for name in ("address", "num_cpus", "include_dashboard")})
-        if settings["address"] == "auto":
+        if settings["address"] == "auto" and self.refusal:
             raise ConnectionError(self.refusal)
 
     def nodes(self) -> list[dict[str, Any]]:
         return []
 
-    def shutdown(self) -> None: ...
+    def shutdown(self) -> None:
+        self.ended += 1
 
 
 @pytest.fixture
@@ -76,6 +79,46 @@ def test_the_variable_of_ray_names_the_cluster(ray, monkeypatch):
             assert [settings["address"] for settings in ray.asked] == [address]
     with pytest.raises(ClusterError, match=f"the cluster at {address} cannot be reached"):
         Cluster()
+
+
+def test_a_cluster_that_runs_has_cores_of_its_own(ray, monkeypatch):
+    """Nothing says there how many of them play."""
+    ray.refusal = ""
+    with pytest.raises(ClusterError, match="^--processes 2: the cluster that runs on this .*leave it out, or .*local"):
+        Cluster("", 2)
+    assert [settings["address"] for settings in ray.asked] == ["auto"] and ray.ended == 1
+    for address, variable in (("10.0.0.5:6379", ""), ("", "10.0.0.5:6379")):
+        monkeypatch.setenv("RAY_ADDRESS", variable)
+        with pytest.raises(ClusterError, match="^--processes 2: the cluster at 10.0.0.5:6379 has .*; leave it out, or"):
+            Cluster(address, 2)
+    assert len(ray.asked) == 1, "nothing was asked of a cluster elsewhere"
+    with Cluster("local", 2):
+        assert ray.asked[1] == NEW
+    monkeypatch.delenv("RAY_ADDRESS")
+    with Cluster():
+        assert ray.asked[2]["address"] == "auto"
+
+
+@pytest.mark.parametrize("minutes, in_time", [(4, True), (6, False)])
+def test_a_node_has_minutes_to_answer(ray, monkeypatch, minutes, in_time):
+    """A worker that starts and imports on a machine whose cores are all busy."""
+    ray.nodes = lambda: [{"Alive": True, "Resources": {"CPU": 1}, "NodeID": "1", "NodeManagerAddress": "10.0.0.6"}]
+    strategies = sys.modules["ray.util.scheduling_strategies"]
+    monkeypatch.setattr(strategies, "NodeAffinitySchedulingStrategy", lambda *there, **soft: there)
+    ray.remote = lambda **settings: lambda function: SimpleNamespace(remote=lambda: function)
+    ray.exceptions = SimpleNamespace(GetTimeoutError=TimeoutError, RayTaskError=RuntimeError)
+
+    def get(question: Callable[[], str], timeout: float) -> str:
+        if 60 * minutes > timeout:
+            raise TimeoutError
+        return question()
+
+    ray.get = get
+    if in_time:
+        Cluster("local").close()
+    else:
+        with pytest.raises(ClusterError, match="node 10.0.0.6 does not answer within 5 minutes"):
+            Cluster("local")
 
 
 def test_a_cluster_without_nodes_is_told_of_and_can_be_left(ray):

@@ -19,8 +19,10 @@ from rich.console import Console
 
 import kepler_envs
 from agents.expert_run import iterate
+from kepler_envs.bots.from_file import EXCEPTION, BotFailed
 from kepler_envs.cli import main
-from kepler_envs.tournament import ClusterError, WorkerError, cluster, ray_workers
+from kepler_envs.engine.snapshot import IllegalAction
+from kepler_envs.tournament import CheckError, ClusterError, WorkerError, cluster, ray_workers
 from kepler_envs.tournament.cluster import Cluster, Installed
 from kepler_envs.tournament.pairing import parts_of, play_parts
 from kepler_envs.tournament.play import Players
@@ -212,8 +214,14 @@ def test_ctrl_c_leaves_a_ledger_to_go_on_from(tmp_path, nodes):
 
 @slow
 def test_a_task_that_raises_says_so(three):
-    with pytest.raises(WorkerError, match="no such thing"):
-        list(three.map(fail, "no such thing", iter([1])))
+    with pytest.raises(WorkerError, match="a task failed on a worker:\n(.*\n)*KeyError: 'no such thing'"):
+        list(three.map(fail, KeyError("no such thing"), iter([1])))
+
+
+@pytest.mark.parametrize("problem", [BotFailed(EXCEPTION, "no idea", "mine"), CheckError("game 7"), IllegalAction("9")])
+def test_what_a_bot_or_a_game_raises_is_what_it_is_without_ray(three, problem):
+    with pytest.raises(type(problem), match=f"^{problem}$"):
+        list(three.map(fail, problem, iter([1])))
 
 
 @slow
