@@ -33,9 +33,11 @@ TASKS_A_CORE = 2
 RETRIES = 5
 """How often a task whose worker was lost is done again; a task that ends every worker is not somebody else's fault."""
 MINUTES_TO_ANSWER = 5
-"""For a node that is asked what it has installed: where all cores are busy, its first worker may take minutes to start
-and to import."""
+"""For a node that is asked what it has installed. Its first worker has to start and import, and Ray runs workers with
+niceness 15, which takes minutes where other programs keep all cores busy."""
 SECONDS_TO_CONNECT = 5.0
+MOST_PORT = 2**16 - 1
+"""Python takes larger ones, and connects to another port."""
 LOOK_EVERY = 1.0
 """Seconds between two looks at how many nodes and cores there are."""
 PACKAGE = Path(__file__).parents[1]
@@ -343,9 +345,9 @@ def _check_reachable(address: str) -> None:
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     if address == "auto":
         return
-    if not (colon and host and port.isdigit()):
+    if not (colon and host and port.isdecimal() and 0 < int(port) <= MOST_PORT):
         raise ClusterError(f"--ray {address}: an address is HOST:PORT, for example 10.0.0.5:6379")
     try:
         socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_CONNECT).close()
-    except OSError as problem:
+    except (OSError, UnicodeError) as problem:  # the latter of a name that no host can have
         raise ClusterError(f"the cluster at {address} cannot be reached: {problem}") from problem

@@ -99,6 +99,18 @@ def test_a_cluster_that_runs_has_cores_of_its_own(ray, monkeypatch):
         assert ray.asked[2]["address"] == "auto"
 
 
+@pytest.mark.parametrize("address", ["here", "here:", ":6379", "here:ray", "here:²", "here:0", "here:65536"])
+def test_an_address_has_a_host_and_a_port(ray, address):
+    with pytest.raises(ClusterError, match=f"^--ray {address}: an address is HOST:PORT, for example 10.0.0.5:6379$"):
+        Cluster(address)
+
+
+@pytest.mark.parametrize("host", ["a..b", 64 * "x"])
+def test_no_cluster_is_at_a_host_that_nobody_can_have(ray, host):
+    with pytest.raises(ClusterError, match=f"^the cluster at {host}:6379 cannot be reached: .*label"):
+        Cluster(f"{host}:6379")
+
+
 @pytest.mark.parametrize("minutes, in_time", [(4, True), (6, False)])
 def test_a_node_has_minutes_to_answer(ray, monkeypatch, minutes, in_time):
     """A worker that starts and imports on a machine whose cores are all busy."""
