@@ -42,7 +42,7 @@ from kepler_envs.tournament.report import (
     print_report,
     write_report,
 )
-from kepler_envs.tournament.schedule import Schedule
+from kepler_envs.tournament.schedule import Schedule, count_tables
 from kepler_envs.tournament.standings import standings
 from kepler_envs.tournament.versions import Versions
 from kepler_envs.tournament.workers import Workers
@@ -62,6 +62,8 @@ MOST_SECONDS = 86_400
 """Most seconds per decision that may be asked for."""
 MOST_GAMES = 10**9
 """Most games that may be asked for: the schedule of so many takes hundreds of GB."""
+MOST_TABLES = 10**6
+"""Most tables in a block: all of them are listed, and played in any tournament."""
 MOST_MEMORY = 10**9
 """Most MiB per agent that may be asked for, far above what machines have. The system takes at most 2**63 bytes."""
 _COUNTS = {
@@ -252,6 +254,12 @@ class Tournament:
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         for spec in self.agents:
             _check_text(spec)
+        tables = count_tables(len(self.agents), self.config.num_players)
+        if tables > MOST_TABLES:
+            raise TournamentError(
+                f"--agents: {len(self.agents)} on {self.config.num_players} seats can sit at {tables:,} different "
+                f"tables; allowed: at most {MOST_TABLES:,}. Name fewer agents, or play with fewer --players"
+            )
         for name, (least, most) in _COUNTS.items():
             check_counts(self, name, least=least, most=most)
         check_tournament_seed(self.seed)
@@ -352,9 +360,12 @@ def _progress(console: Console) -> Progress:
 
 
 def delete_report(folder: Path) -> None:
-    """Delete the report of a tournament, its pictures and the games that it shows."""
+    """Delete the report of a tournament, its pictures, the games that it shows and those that were written down."""
     for name in (PAGE, LEADERBOARD, RESULTS, RATINGS, LEARNING_CURVE):
         (folder / name).unlink(missing_ok=True)
+    for path in folder.glob("game-*.jsonl"):
+        if path.stem.removeprefix("game-").isdecimal():
+            path.unlink()
     for replay in (folder / REPLAYS).glob("*.jsonl"):
         replay.with_suffix(".html").unlink(missing_ok=True)
         replay.unlink()

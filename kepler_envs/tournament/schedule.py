@@ -115,6 +115,13 @@ def compositions(agents: int, seats: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tables)
 
 
+def count_tables(agents: int, seats: int) -> int:
+    """How many tables a block has."""
+    alone = math.perm if seats > 2 else math.comb
+    mixed = math.comb(agents, seats % agents) if seats > 2 else 0
+    return alone(agents, 2) + mixed
+
+
 def scheduled_game(number: int, seated: tuple[int, ...], turn: int, seed: int) -> ScheduledGame:
     """Game ``number`` of the schedule with ``seed``, at a table of agents ``seated`` so and then turned by ``turn``
     seats."""

@@ -10,7 +10,7 @@ import pytest
 
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
 from kepler_envs.tournament.pairing import parts_of
-from kepler_envs.tournament.schedule import Schedule, stand_in_seed
+from kepler_envs.tournament.schedule import Schedule, count_tables, stand_in_seed
 
 SIZES = [(agents, seats) for agents in (2, 3, 4, 5, 7) for seats in (2, 3, 4, 5, 8)]
 
@@ -35,6 +35,12 @@ def test_every_pairing_is_played_from_every_seat(agents, seats):
     for one, other in permutations(range(agents), 2):
         for seat in range(seats):
             assert tables[tuple(one if place == seat else other for place in range(seats))] >= 1
+
+
+@pytest.mark.parametrize(("agents", "seats"), SIZES)
+def test_tables_are_counted_without_listing_them(agents, seats):
+    assert count_tables(agents, seats) == len(Schedule(agents, seats, 3).compositions)
+    assert count_tables(40, 8) == 40 * 39 + 76_904_685  # n (n - 1) and n over 8
 
 
 def test_blocks_by_hand():

@@ -186,7 +186,10 @@ def test_more_games_extend_a_tournament(tmp_path):
 def test_a_fresh_tournament_shows_none_of_the_old_games(tmp_path):
     run(tmp_path / "out", agents=("uniform", "greedy", "bc-v1"), games=30)
     (tmp_path / "out" / "replays" / "notes.txt").write_text("mine")
+    for name in ("game-7.jsonl", "game-mine.jsonl"):
+        (tmp_path / "out" / name).write_text("a game")
     run(tmp_path / "out", agents=("uniform", "greedy"), games=12, fresh=True)
+    assert [path.name for path in (tmp_path / "out").glob("*.jsonl")] == ["game-mine.jsonl"]
     left = {path.name for path in (tmp_path / "out" / "replays").iterdir()}
     assert left - {"uniform-greedy.html"} == {"uniform-greedy.jsonl", "notes.txt"}
 
@@ -461,6 +464,10 @@ def test_names_are_short_where_they_can_be():
         ([GAME, "--agents", "uniform", "uniform"], "each named once"),
         ([GAME, "--agents", "uniform", "python:b\udcff.py:Bot"], "python:b?.py:Bot: its path is not UTF-8; rename"),
         ([GAME, "--agents", "uniform", "gredy"], "no bot 'gredy'; there are:"),
+        (
+            [GAME, "--players", "8", "--agents", *(f"mcts:{number}" for number in range(1, 41))],
+            "--agents: 40 on 8 seats can sit at 76,906,245 different tables; allowed: at most 1,000,000. Name fewer",
+        ),
         ([GAME, "--players", "9"], "num_players = 9 is not allowed"),
         ([GAME, "--games", "0"], "--games 0 is not allowed"),
         ([GAME, "--bootstrap", "39"], "--bootstrap 39 is not allowed; allowed: an integer from 40 on"),
