@@ -115,7 +115,7 @@ class AdaptiveSchedule:
         if not self.stages:
             stage = list(self.compositions)
         else:
-            strength = strengths(results, specs, self.seed)
+            strength = strengths(results, specs)
             rounds = max(len(self.compositions), round(GROWTH * len(self._rounds)))
             stage = choose_tables(self.compositions, self._rounds, strength, rounds, self.seats)
         self.stages.append(stage)
@@ -123,12 +123,12 @@ class AdaptiveSchedule:
         return stage
 
 
-def strengths(results: Sequence[GameResult], specs: Sequence[str], seed: int) -> np.ndarray:
+def strengths(results: Sequence[GameResult], specs: Sequence[str]) -> np.ndarray:
     """Log strengths (k,) of the agents ``specs``."""
     index = {spec: place for place, spec in enumerate(specs)}
     agents = np.array([[index[spec] for spec in game.agents] for game in results])
     ranks = np.array([game.ranks for game in results])
-    return fit(agents, ranks, len(specs), seed)
+    return fit(agents, ranks, len(specs))
 
 
 def choose_tables(

@@ -1,23 +1,26 @@
 """Ratings from finishing orders: the Plackett-Luce model, by maximum likelihood.
 
 The algorithm is iterative Luce spectral ranking (Maystre and Grossglauser 2015), as in ``choix.ilsr_rankings``, whose
-answers it gives; but choix goes through every game in each step, while here games that ended in the same order are
-counted. A few agents have few orders, and a bootstrap of a long tournament takes seconds rather than many minutes.
+answers it gives; but choix goes through every game in each step, while here the same choices between the same agents
+are counted. A few agents have few choices, and a bootstrap of a long tournament takes seconds rather than many minutes.
 
 Each agent has a strength; the finishing order of a table is as if the ranks were drawn one after the other, each with
 chances proportional to the strengths of those that are left. An agent on several seats of a table counts for each of
 them. All games are fitted at once, so their order does not matter.
 
-A game with ties counts as all the orders that it may have ended in, each for its part.
+A game with ties counts as all the orders that it may have ended in, each for its part. There may be 40,320 of eight
+seats, but their choices are few: who of those that tie comes next is a fair draw, and so is who of them is left.
 ``openskill.models.PlackettLuce`` is of no use here: it misjudges ties.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations, product
+from functools import cache
+from itertools import permutations, product
 
 import numpy as np
 
@@ -38,10 +41,6 @@ take about ten steps, a hundred of them in a perfect order some hundreds."""
 
 FEWEST_SAMPLES = 40
 """Samples of a bootstrap from which on there is a 2.5th percentile."""
-
-MOST_ORDERS, DRAWN_ORDERS = 24, 4
-"""Orders that a game with ties counts as: all of them, such as 24 if four seats tie. If there are more, a few are
-drawn, which keeps the fit fast."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def rate(
         samples: the number of samples of the Bayesian bootstrap (Rubin 1981), for intervals at least FEWEST_SAMPLES.
             Each gives every game, and every imaginary one, a weight of its own. So a perfect record has an interval,
             too: for two agents without ties that of Beta(wins + 1, losses + 1).
-        seed: the seed of the samples, and of orders drawn for ties of more than four seats.
+        seed: the seed of the samples.
         progress: called with (samples done, samples).
 
     Raises ValueError if there are no games or less than two agents, an array has another shape or dtype or names other
@@ -83,14 +82,12 @@ def rate(
         check_integer("anchor", anchor, 0, count - 1)
     check_integer("samples", samples, 1)
     rng = np.random.default_rng(check_seed(seed))
-    orders, games, parts = finishing_orders(agents, ranks, rng)
-    orders, which = different_orders(orders, count)
-    strength = _most_likely(orders, np.bincount(which, parts), _imaginary(count), np.zeros(count))
+    games = Games.of(agents, ranks, count)
+    strength = _most_likely(games.choices, games.times(), _imaginary(count), np.zeros(count))
     drawn = np.empty((samples, count))
     for sample in range(samples):
-        weights = rng.exponential(size=len(agents))[games]
-        imaginary = rng.gamma(_imaginary(count))
-        drawn[sample] = _most_likely(orders, np.bincount(which, parts * weights), imaginary, strength)
+        times = games.times(rng.exponential(size=len(agents)))
+        drawn[sample] = _most_likely(games.choices, times, rng.gamma(_imaginary(count)), strength)
         if progress is not None:
             progress(sample + 1, samples)
     points, drawn = _points(strength, anchor), _points(drawn, anchor)
@@ -98,15 +95,14 @@ def rate(
     return Ratings(points, low, high)
 
 
-def fit(agents: np.ndarray, ranks: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
+def fit(agents: np.ndarray, ranks: np.ndarray, count: int) -> np.ndarray:
     """Log strengths (k,) with mean 0 that make the finishing orders of games most likely.
 
     Arguments and errors are those of ``rate``.
     """
     _check_games(agents, ranks, count)
-    orders, _, parts = finishing_orders(agents, ranks, np.random.default_rng(seed))
-    orders, which = different_orders(orders, count)
-    return _most_likely(orders, np.bincount(which, parts), _imaginary(count), np.zeros(count))
+    games = Games.of(agents, ranks, count)
+    return _most_likely(games.choices, games.times(), _imaginary(count), np.zeros(count))
 
 
 def _check_games(agents: np.ndarray, ranks: np.ndarray, count: int) -> None:
@@ -122,32 +118,105 @@ def _check_games(agents: np.ndarray, ranks: np.ndarray, count: int) -> None:
         raise ValueError(f"agents are {agents.min()}..{agents.max()}; allowed: 0..{count - 1}")
 
 
-def finishing_orders(
-    agents: np.ndarray, ranks: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The orders that N games may have ended in.
+Left = tuple[tuple[int, int], ...]
+"""How many seats of which agent are left, (agent, seats) each."""
 
-    Returns:
-        The agents from first to last, (M, n); the game of each order, (M,); its part of that game, (M,): 1, or less if
-        there are ties.
+
+@dataclass(frozen=True)
+class Choices:
+    """Who comes next, out of those that are left.
+
+    Attributes:
+        winners: the agent that comes next, (C,).
+        places, agents, seats: a row for each agent left in a choice, (E,): which choice, who, on how many seats.
     """
-    patterns, pattern_of = np.unique(ranks, axis=0, return_inverse=True)
-    by_pattern = [_orders_of_seats(pattern, rng) for pattern in patterns]
-    ends = np.cumsum([len(orders) for orders in by_pattern])
-    places = np.split(np.arange(ends[-1]), ends[:-1])  # of each pattern's orders, among those of all patterns
-    by_game = [places[number] for number in pattern_of.ravel()]  # numpy 2.0 gives it two axes
-    many = np.array([len(its) for its in by_game])
-    games = np.repeat(np.arange(len(ranks)), many)
-    seats = np.concatenate(by_pattern)[np.concatenate(by_game)]
-    return np.take_along_axis(agents[games], seats, axis=1), games, 1 / many[games]
+
+    winners: np.ndarray
+    places: np.ndarray
+    agents: np.ndarray
+    seats: np.ndarray
+
+    @classmethod
+    def of(cls, choices: Sequence[tuple[int, Left]]) -> Choices:
+        """Choices, each given as (winner, who is left)."""
+        left = [(place, *one) for place, (_, those) in enumerate(choices) for one in those]
+        winners = np.array([winner for winner, _ in choices], int)
+        return cls(winners, *np.array(left, int).reshape(-1, 3).T)
+
+    def transition_rates(self, times: np.ndarray, strength: np.ndarray) -> np.ndarray:
+        """The Markov chain (k, k) of Luce spectral ranking: from each agent to those it finished behind, if the choices
+        were made so many ``times`` (C,)."""
+        count = len(strength)
+        weights = self.seats * np.exp(strength)[self.agents]
+        a_seat = times / np.bincount(self.places, weights, len(times))
+        moves = self.agents * count + self.winners[self.places]
+        return np.bincount(moves, self.seats * a_seat[self.places], count * count).reshape(count, count)
 
 
-def _orders_of_seats(ranks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The seats from first to last, in all orders that are possible with these ranks (n,), or in DRAWN_ORDERS."""
-    ties = [np.flatnonzero(ranks == rank).tolist() for rank in np.unique(ranks)]
-    if math.prod(math.factorial(len(tie)) for tie in ties) <= MOST_ORDERS:
-        return np.array([np.concatenate(order) for order in product(*map(permutations, ties))])
-    return np.argsort(ranks + rng.random((DRAWN_ORDERS, len(ranks))), axis=1)  # ranks differ by at least 1
+@dataclass(frozen=True)
+class Games:
+    """Games as choices. Those in which the same agents share the same ranks are of one kind.
+
+    Attributes:
+        choices: the different choices.
+        kinds: the kind of each game, (N,).
+        rows: (which choice, of which kind) for each choice of each kind, (R, 2).
+        parts: its part of a game of that kind, (R,): 1, or less if there are ties.
+    """
+
+    choices: Choices
+    kinds: np.ndarray
+    rows: np.ndarray
+    parts: np.ndarray
+
+    @classmethod
+    def of(cls, agents: np.ndarray, ranks: np.ndarray, count: int) -> Games:
+        """The games (N, n) of ``count`` agents."""
+        agents, ranks = agents.astype(np.int64), ranks.astype(np.int64)
+        order = np.argsort(ranks * count + agents, axis=1)
+        sorted_agents, sorted_ranks = (np.take_along_axis(array, order, axis=1) for array in (agents, ranks))
+        is_next = np.diff(sorted_ranks, axis=1, prepend=sorted_ranks[:, :1]) > 0
+        different, kinds = np.unique(2 * sorted_agents + is_next, axis=0, return_inverse=True)
+        number: dict[tuple[int, Left], int] = {}
+        rows, parts = [], []
+        for kind, seats in enumerate(different.tolist()):
+            for winner, left, part in _choices_of(_places([(seat // 2, seat % 2 == 1) for seat in seats])):
+                rows.append((number.setdefault((winner, left), len(number)), kind))
+                parts.append(part)
+        return cls(Choices.of(list(number)), kinds.ravel(), np.array(rows, int).reshape(-1, 2), np.array(parts))
+
+    def times(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """How often each choice was made (C,), if each game counts as so many (N,)."""
+        which, kind = self.rows.T
+        of_kind = np.bincount(self.kinds, weights)
+        return np.bincount(which, self.parts * of_kind[kind], len(self.choices.winners))
+
+
+def _places(seats: Sequence[tuple[int, bool]]) -> list[Counter[int]]:
+    """The agents on each place, the best one first, from (agent, whether it is behind the one before)."""
+    places: list[Counter[int]] = [Counter()]
+    for agent, is_next in seats:
+        if is_next:
+            places.append(Counter())
+        places[-1][agent] += 1
+    return places
+
+
+def _choices_of(places: Sequence[Counter[int]]) -> Iterator[tuple[int, Left, float]]:
+    """(who comes next, who is left, the part of all orders in which it happens) of a game with these places."""
+    behind: Counter[int] = Counter()
+    for place in reversed(places):
+        tied = place.total()
+        for seats in product(*(range(many + 1) for many in place.values())):
+            still = {agent: many for agent, many in zip(place, seats, strict=True) if many}
+            left = behind + Counter(still)
+            if not still or len(left) == 1:  # one agent alone has no choice
+                continue
+            orders = math.prod(math.comb(place[agent], many) for agent, many in still.items())
+            part = orders / math.comb(tied, sum(seats)) / sum(seats)
+            for agent, many in still.items():
+                yield agent, tuple(sorted(left.items())), many * part
+        behind += place
 
 
 def _imaginary(count: int) -> np.ndarray:
@@ -155,38 +224,25 @@ def _imaginary(count: int) -> np.ndarray:
     return np.full(count * (count - 1), IMAGINARY_WINS / (count - 1))
 
 
-def _most_likely(orders: np.ndarray, times: np.ndarray, imaginary: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Log strengths (k,) for orders (M, n) that occurred so often (M,), and imaginary wins (k (k - 1),) of each agent
-    over each other, found from ``start`` (k,) on."""
+@cache
+def _between_two(count: int) -> Choices:
+    """One win of each agent over each other."""
+    return Choices.of([(one, ((one, 1), (other, 1))) for one, other in permutations(range(count), 2)])
+
+
+def _most_likely(choices: Choices, times: np.ndarray, imaginary: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Log strengths (k,) for choices that were made so often (C,), and imaginary wins (k (k - 1),) of each agent over
+    each other, found from ``start`` (k,) on."""
     from choix.utils import log_transform, statdist  # takes a second, and playing games needs none of it
 
-    every_pair = np.array(list(permutations(range(len(start)), 2)))
-    parts = [(orders, times), (every_pair, imaginary)]
+    parts = [(choices, times), (_between_two(len(start)), imaginary)]
     strength = start - start.mean()
     for _ in range(MOST_STEPS):
-        before, rates = strength, np.sum([_transition_rates(*part, strength) for part in parts], axis=0)
+        before, rates = strength, np.sum([made.transition_rates(often, strength) for made, often in parts], axis=0)
         strength = log_transform(statdist(rates - np.diag(rates.sum(axis=1))))
         if np.abs(strength - before).sum() < TOLERANCE:
             return strength - strength.mean()
     raise RuntimeError(f"ratings did not converge within {MOST_STEPS} steps")
-
-
-def different_orders(orders: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different rows of orders (M, n) of ``count`` agents, and which of them each row is, (M,)."""
-    shape = (count,) * orders.shape[1]
-    numbers, which = np.unique(np.ravel_multi_index(tuple(orders.T), shape), return_inverse=True)
-    return np.stack(np.unravel_index(numbers, shape), axis=1), which
-
-
-def _transition_rates(orders: np.ndarray, times: np.ndarray, strength: np.ndarray) -> np.ndarray:
-    """The Markov chain (k, k) of Luce spectral ranking: from each agent to those it finished behind."""
-    count, weights = len(strength), np.exp(strength)[orders]
-    of_those_left = np.cumsum(weights[:, ::-1], axis=1)[:, ::-1]
-    rates = np.zeros(count * count)
-    for winner, loser in combinations(range(orders.shape[1]), 2):
-        moves = orders[:, loser] * count + orders[:, winner]
-        rates += np.bincount(moves, times / of_those_left[:, winner], count * count)
-    return rates.reshape(count, count)
 
 
 def _points(strength: np.ndarray, anchor: int | None) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import permutations
 
 import choix
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 from scipy.special import logit
 from scipy.stats import beta
 
-from kepler_envs.tournament.ratings import POINTS_PER_UNIT, different_orders, finishing_orders, fit, rate
+from kepler_envs.tournament.ratings import POINTS_PER_UNIT, Games, fit, rate
 
 
 def simulate(
@@ -72,20 +72,28 @@ def test_many_ties_make_intervals_narrower_not_wider():
     assert found.high[1] - found.low[1] == pytest.approx(width, rel=0.1)
 
 
-def test_a_game_with_ties_counts_as_all_its_orders():
-    agents = np.array([[5, 6, 7, 8], [1, 2, 3, 4]])
-    orders, games, parts = finishing_orders(agents, np.array([[3, 1, 1, 3], [4, 3, 2, 1]]), np.random.default_rng(0))
-    assert games.tolist() == [0, 0, 0, 0, 1] and parts.tolist() == [0.25] * 4 + [1]
-    expected = [[*first, *last] for first, last in product([[6, 7], [7, 6]], [[5, 8], [8, 5]])]
-    assert orders[:4].tolist() == expected and orders[4].tolist() == [4, 3, 2, 1]
+@pytest.mark.parametrize(
+    ("agents", "ranks"),
+    [
+        ([0, 1, 2, 3], [3, 1, 1, 3]),
+        ([2, 1, 2, 0], [1, 1, 1, 4]),
+        ([0, 1, 2, 3, 2, 1], [2, 2, 2, 1, 2, 2]),
+        ([0, 1, 1, 2, 1, 1, 1, 1], [1, 2, 2, 2, 2, 2, 2, 2]),
+    ],
+)
+def test_a_game_with_ties_counts_as_all_its_orders(agents, ranks):
+    orders = [order for order in permutations(range(len(ranks))) if np.all(np.diff([ranks[i] for i in order]) >= 0)]
+    apart = np.array([[agents[i] for i in order] for order in orders])
+    weight = len(orders)  # the imaginary games weigh one each
+    tied = fit(np.tile(agents, (weight, 1)), np.tile(ranks, (weight, 1)), 4)
+    assert tied == pytest.approx(fit(apart, np.tile(np.arange(1, len(ranks) + 1), (weight, 1)), 4), abs=1e-6)
 
 
-def test_of_very_many_orders_some_are_drawn():
-    agents = np.tile(np.arange(8), (5, 1))
-    orders, games, parts = finishing_orders(agents, np.tile([1] + [2] * 7, (5, 1)), np.random.default_rng(0))
-    assert len(orders) == 5 * 4 and np.bincount(games, parts) == pytest.approx([1] * 5)
-    assert np.all(orders[:, 0] == 0) and np.all(np.sort(orders, axis=1) == np.arange(8))
-    assert len(np.unique(orders, axis=0)) == 4
+def test_ties_of_eight_take_no_longer_than_others():
+    """There are 40,320 orders, but no more sets of seats that may be left than 2**8."""
+    games = Games.of(np.tile(np.arange(8), (5, 1)), np.ones((5, 8), int), 8)
+    assert len(games.choices.winners) == len(games.rows) == 8 * 2**7 - 8, "nobody has a choice alone"
+    assert games.times().sum() == pytest.approx(5 * 7), "seven choices a game"
 
 
 def test_a_perfect_record_stays_finite():
@@ -140,9 +148,18 @@ def test_the_fit_is_the_one_of_choix(seats):
     assert fit(agents, ranks, 4) == pytest.approx(expected - expected.mean(), abs=1e-6)
 
 
-def test_different_orders():
-    orders, which = different_orders(np.array([[2, 0], [0, 1], [2, 0], [2, 2]]), 3)
-    assert orders.tolist() == [[0, 1], [2, 0], [2, 2]] and which.tolist() == [1, 0, 1, 2]
+def test_games_of_a_kind_are_counted():
+    """Whoever sits where; a choice that two kinds have in common is one."""
+    games = Games.of(
+        np.array([[2, 0, 1], [0, 1, 2], [1, 1, 2]], np.int8), np.array([[1, 2, 3], [2, 3, 1], [2, 3, 1]]), 3
+    )
+    assert games.kinds.tolist() == [0, 0, 1] and games.times().tolist() == [2, 2, 1]
+    assert games.times(np.array([1.0, 0.5, 3.0])).tolist() == [1.5, 1.5, 3]
+    made = [[] for _ in games.choices.winners]
+    for place, agent, seats in zip(games.choices.places, games.choices.agents, games.choices.seats, strict=True):
+        made[place].append((agent, seats))
+    assert games.choices.winners.tolist() == [0, 2, 2]
+    assert made == [[(0, 1), (1, 1)], [(0, 1), (1, 1), (2, 1)], [(1, 2), (2, 1)]]
 
 
 def test_many_agents_in_a_perfect_order_are_rated():
