@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-MISSING = "alpha-rank and Nash averaging need open_spiel: pip install 'kepler_envs[analysis]'"
+MISSING = "alpha-rank and Nash averaging need open_spiel, cvxpy and networkx: pip install 'kepler_envs[analysis]'"
 
 MUTATION = 0.01
 """alpha-rank's perturbation at infinite alpha: how often an agent takes over that does no better."""
@@ -78,7 +78,7 @@ def evaluate(
 ) -> list[Evaluation] | None:
     """Evaluate the agents ``order``.
 
-    Returns None without open_spiel or cvxpy, and if one of them was never alone against each of the others.
+    Returns None where a library is missing, and if one of them was never alone against each of the others.
 
     Args:
         agents: integers (N, n), the agent on each seat of each game.
@@ -106,10 +106,10 @@ def evaluate(
 
 
 def is_installed() -> bool:
-    """Whether open_spiel and cvxpy are there."""
+    """Whether open_spiel and cvxpy are there, and networkx, which open_spiel does not declare."""
     try:
         import cvxpy  # noqa: F401
-        import pyspiel  # noqa: F401
+        from open_spiel.python.egt import alpharank  # noqa: F401
     except ImportError:
         return False
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -144,6 +146,15 @@ def test_tables_of_one_against_others():
     assert alone_tables(agents, 1, 0).tolist() == [False, False, True, False, False]
     assert alone_tables(agents, 1, 2).tolist() == [False, False, False, False, True]
     assert not alone_tables(agents, 1, 1).any()
+
+
+@pytest.mark.parametrize("name", ["cvxpy", "open_spiel", "networkx"])
+def test_every_library_is_needed(monkeypatch, name):
+    """open_spiel imports networkx without declaring it."""
+    for module in [one for one in sys.modules if one.startswith("open_spiel")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)
+    assert not metagame.is_installed() and f" {name}" in metagame.MISSING
 
 
 def test_without_open_spiel_there_is_none(monkeypatch):
