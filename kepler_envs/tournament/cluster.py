@@ -179,7 +179,8 @@ class Cluster:
 
         Raises:
             WorkerError: a task failed, or its workers ended again and again.
-            ClusterError: a node that joined has something else installed, or the cluster is gone.
+            ClusterError: a node that joined has something else installed. If the head node is gone, nothing is raised:
+                Ray ends this process after a minute.
             BotError, IllegalAction, TournamentError: a task raised it.
         """
         ray = self._ray
