@@ -16,7 +16,6 @@ seats, but their choices are few: who of those that tie comes next is a fair dra
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -118,8 +117,8 @@ def _check_games(agents: np.ndarray, ranks: np.ndarray, count: int) -> None:
         raise ValueError(f"agents are {agents.min()}..{agents.max()}; allowed: 0..{count - 1}")
 
 
-Left = tuple[tuple[int, int], ...]
-"""How many seats of which agent are left, (agent, seats) each."""
+Seats = tuple[tuple[int, int], ...]
+"""How many seats which agents have, (agent, seats) each, by agent."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ class Choices:
     seats: np.ndarray
 
     @classmethod
-    def of(cls, choices: Sequence[tuple[int, Left]]) -> Choices:
+    def of(cls, choices: Sequence[tuple[int, Seats]]) -> Choices:
         """Choices, each given as (winner, who is left)."""
         left = [(place, *one) for place, (_, those) in enumerate(choices) for one in those]
         winners = np.array([winner for winner, _ in choices], int)
@@ -177,12 +176,14 @@ class Games:
         sorted_agents, sorted_ranks = (np.take_along_axis(array, order, axis=1) for array in (agents, ranks))
         is_next = np.diff(sorted_ranks, axis=1, prepend=sorted_ranks[:, :1]) > 0
         different, kinds = np.unique(2 * sorted_agents + is_next, axis=0, return_inverse=True)
-        number: dict[tuple[int, Left], int] = {}
+        number: dict[tuple[int, Seats], int] = {}
         rows, parts = [], []
+        choices_at = cache(_choices_at)  # many games have the same ones
         for kind, seats in enumerate(different.tolist()):
-            for winner, left, part in _choices_of(_places([(seat // 2, seat % 2 == 1) for seat in seats])):
-                rows.append((number.setdefault((winner, left), len(number)), kind))
-                parts.append(part)
+            for place, behind in _places([(seat // 2, seat % 2 == 1) for seat in seats]):
+                for winner, left, part in choices_at(place, behind):
+                    rows.append((number.setdefault((winner, left), len(number)), kind))
+                    parts.append(part)
         return cls(Choices.of(list(number)), kinds.ravel(), np.array(rows, int).reshape(-1, 2), np.array(parts))
 
     def times(self, weights: np.ndarray | None = None) -> np.ndarray:
@@ -192,31 +193,42 @@ class Games:
         return np.bincount(which, self.parts * of_kind[kind], len(self.choices.winners))
 
 
-def _places(seats: Sequence[tuple[int, bool]]) -> list[Counter[int]]:
-    """The agents on each place, the best one first, from (agent, whether it is behind the one before)."""
-    places: list[Counter[int]] = [Counter()]
-    for agent, is_next in seats:
+def _places(seats: Sequence[tuple[int, bool]]) -> Iterator[tuple[Seats, Seats]]:
+    """(the agents that share a place, those behind it) from the last place to the first.
+
+    ``seats``: (agent, whether it is behind the one before), the best ones first and those that tie by agent.
+    """
+    behind: Seats = ()
+    place: Seats = ()
+    for agent, is_next in reversed(seats):
+        place = _together(((agent, 1),), place)
         if is_next:
-            places.append(Counter())
-        places[-1][agent] += 1
-    return places
+            yield place, behind
+            place, behind = (), _together(place, behind)
+    yield place, behind
 
 
-def _choices_of(places: Sequence[Counter[int]]) -> Iterator[tuple[int, Left, float]]:
-    """(who comes next, who is left, the part of all orders in which it happens) of a game with these places."""
-    behind: Counter[int] = Counter()
-    for place in reversed(places):
-        tied = place.total()
-        for seats in product(*(range(many + 1) for many in place.values())):
-            still = {agent: many for agent, many in zip(place, seats, strict=True) if many}
-            left = behind + Counter(still)
-            if not still or len(left) == 1:  # one agent alone has no choice
-                continue
-            orders = math.prod(math.comb(place[agent], many) for agent, many in still.items())
-            part = orders / math.comb(tied, sum(seats)) / sum(seats)
-            for agent, many in still.items():
-                yield agent, tuple(sorted(left.items())), many * part
-        behind += place
+def _together(one: Seats, other: Seats) -> Seats:
+    many = dict(one)
+    for agent, seats in other:
+        many[agent] = many.get(agent, 0) + seats
+    return tuple(sorted(many.items()))
+
+
+def _choices_at(place: Seats, behind: Seats) -> list[tuple[int, Seats, float]]:
+    """(who comes next, who is left, the part of all orders in which it happens), each as somebody of a place comes
+    next."""
+    found = []
+    tied = sum(many for _, many in place)
+    for left_over in product(*(range(many + 1) for _, many in place)):
+        still = tuple((agent, many) for (agent, _), many in zip(place, left_over, strict=True) if many)
+        left = _together(still, behind)
+        if not still or len(left) == 1:  # one agent alone has no choice
+            continue
+        orders = math.prod(math.comb(most, many) for (_, most), many in zip(place, left_over, strict=True))
+        part = orders / math.comb(tied, sum(left_over)) / sum(left_over)
+        found += [(agent, left, many * part) for agent, many in still]
+    return found
 
 
 def _imaginary(count: int) -> np.ndarray:
