@@ -12,7 +12,7 @@ from typing import Any
 
 import kepler_envs
 from agents.games import game_configurations
-from agents.settings import MODULES, TrainConfig, as_plain, without_unused
+from agents.settings import MODULES, OF_THE_MACHINES, TrainConfig, as_plain, without_unused
 from kepler_envs import bots
 from kepler_envs.bots.networks import BEST_FILE
 from kepler_envs.bots.protocol import BotError
@@ -122,7 +122,7 @@ def check_same_bots(saved: Mapping[str, Any], now: Mapping[str, str], where: Pat
 def settings_as_json(config: Any) -> dict[str, Any]:
     """The settings, a dataclass, as a checkpoint stores them."""
     values = dataclasses.asdict(config)
-    for name in ("trust_folder", "ray"):  # matters of the folder and of the machines, not of the run
+    for name in OF_THE_MACHINES:
         values.pop(name, None)
     return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 

@@ -31,6 +31,9 @@ MAY_CHANGE = (
 )
 """Settings that may change when you continue a run. Another component file must have the same cards."""
 
+OF_THE_MACHINES = ("trust_folder", "processes", "ray")
+"""Settings that say nothing of a run but where it is computed. Nothing that is saved names them."""
+
 DEFAULT_STEPS = 2_000_000
 OF_OWN_PLAY = (
     "opponent", "batch_size", "epochs", "learning_rate", "final_learning_rate", "gamma", "gae_lambda", "clip_range",
@@ -287,7 +290,9 @@ def _unlike(kind: type, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: settings[name]
         for name, default in defaults.items()
-        if settings.get(name) is not None and as_plain(settings[name]) != as_plain(default)
+        if name not in OF_THE_MACHINES
+        and settings.get(name) is not None
+        and as_plain(settings[name]) != as_plain(default)
     }
 
 

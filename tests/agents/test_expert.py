@@ -30,7 +30,7 @@ from agents.positions import Positions, join
 from agents.publish import Publish, publish
 from agents.search_games import Play
 from agents.seeds import BEST_SEED
-from agents.settings import MODULES, command_line
+from agents.settings import command_line
 from kepler_envs import bots
 from kepler_envs.adapters.pytorch import PieceNetwork
 from kepler_envs.bots import published
@@ -619,11 +619,13 @@ def test_a_start_over_another_bot_is_refused(finished, tmp_path):
 
 def test_the_command_of_a_run_asks_for_its_settings(finished):
     settings = {name: value for name, value in finished._describe()["training"].items() if name != "out"}
+    assert not {"processes", "ray"} & set(settings), "they change nothing of a run"
+    settings["processes"] = 1  # as in runs of before
     words = command_line(json.loads(json.dumps(settings)))
     assert words.startswith(
         "python -m agents.expert kitten_adventurers --generations 3 --players 2 --option quest_size=2"
     )
-    assert MODULES["agents.expert"] is ExpertConfig and "--guided-from 2" in words and "--eval-games 8" in words
+    assert "--processes" not in words and "--guided-from 2" in words and "--eval-games 8" in words
 
 
 def test_a_run_is_published_like_any_other(finished, tmp_path, monkeypatch):
