@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,10 +66,13 @@ class PlayTournament(GameArguments):
 
         own = {field.name for field in fields(PlayTournament)} - {field.name for field in fields(GameArguments)}
         asked = {name: getattr(self, name) for name in own - {"replay", "ray"}}
+        tournament = Tournament(self.configure(), **asked)
         if self.replay is not None:
-            return self._write_down(Tournament(self.configure(), **asked), self.replay, console)
+            return self._write_down(tournament, self.replay, console)
         with cluster_at(self.ray, console, self.processes) as cluster:
-            return Tournament(self.configure(), cluster=cluster, **asked).run(console, replay_page)
+            if cluster is not None:
+                tournament = replace(tournament, cluster=cluster, processes=None)
+            return tournament.run(console, replay_page)
 
     def _write_down(self, tournament: Tournament, number: int, console: Console) -> int:
         path = self.out / f"game-{number}.jsonl"

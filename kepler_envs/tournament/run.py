@@ -93,10 +93,11 @@ class Tournament:
         batch: the most games a process plays side by side.
         bootstrap: the number of samples for the intervals of the ratings.
         fresh: delete what an earlier tournament left in the folder.
-        cluster: the cluster that plays. None plays in processes of this machine.
+        cluster: the cluster that plays, on its own cores. None plays in processes of this machine.
 
     Raises:
-        TournamentError: a number or the choice of agents is not allowed. The message names the option of the command.
+        TournamentError: a number or the choice of agents is not allowed, or there are both ``processes`` and a cluster.
+            The message names the option of the command.
         TypeError: a value is of another type.
     """
 
@@ -250,6 +251,8 @@ class Tournament:
             check_type(name, getattr(self, name), bool)
         if self.cluster is not None:
             check_type("cluster", self.cluster, Cluster, "Cluster(ADDRESS) makes one")
+            if self.processes is not None:
+                raise TournamentError(f"--processes {self.processes}: a cluster plays on its own cores; leave it out")
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         for spec in self.agents:

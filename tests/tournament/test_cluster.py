@@ -13,8 +13,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from kepler_envs.tournament import ClusterError
+import kepler_envs
+from kepler_envs.cli.tournament import PlayTournament
+from kepler_envs.tournament import ClusterError, TournamentError
 from kepler_envs.tournament.cluster import Cluster
+from kepler_envs.tournament.run import Tournament
+
+CONFIG = kepler_envs.load_game("kitten_adventurers").configure(2)
 
 
 class StandIn(ModuleType):
@@ -97,6 +102,20 @@ def test_a_cluster_that_runs_has_cores_of_its_own(ray, monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS")
     with Cluster():
         assert ray.asked[2]["address"] == "auto"
+
+
+def test_a_tournament_plays_in_processes_or_on_a_cluster(ray):
+    with Cluster("local") as cluster:
+        assert Tournament(CONFIG, cluster=cluster).processes is None
+        with pytest.raises(TournamentError, match="^--processes 2: a cluster plays on its own cores; leave it out$"):
+            Tournament(CONFIG, cluster=cluster, processes=2)
+
+
+def test_no_cluster_is_started_for_what_is_not_allowed(ray, tmp_path):
+    asked = PlayTournament(game="kitten_adventurers", processes=0, ray=(), out=tmp_path)
+    with pytest.raises(TournamentError, match="^--processes 0 is not allowed; allowed: an integer from 1 on$"):
+        asked.run(Console(file=io.StringIO()))
+    assert ray.asked == []
 
 
 @pytest.mark.parametrize("address", ["here", "here:", ":6379", "here:ray", "here:²", "here:0", "here:65536"])
