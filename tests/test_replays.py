@@ -4,6 +4,7 @@ were the game."""
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 from dataclasses import replace
@@ -20,6 +21,7 @@ from kepler_envs.registry import BrokenGame
 from tests.component_file import changed, own_text
 
 GAME = "kitten_adventurers"
+GAMES = Path(kepler_envs.__file__).parent / "games"
 EDITS = 200
 
 
@@ -185,11 +187,50 @@ def test_cards_that_have_moved(tmp_path, monkeypatch, capsys):
     assert "was played with component data" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("cards", "words"),
+    [
+        (str(GAMES / "kepler_run" / "components.toml"), "game is 'kepler_run'; this file must be for"),
+        ("folder", "--components folder is a folder; name a file"),
+        ("pipe", "--components pipe is a pipe or a device; name a file"),
+        ("gone.toml", "--components gone.toml: there is no such file"),
+        ("game.jsonl", "game.jsonl: not a TOML file: "),
+    ],
+)  # fmt: skip
+def test_cards_that_are_none_of_this_game(cards, words, path, tmp_path, monkeypatch, capsys):
+    """That is no difference of the game, but an option that cannot be met."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    assert main(["replay", str(path), "--components", cards]) == 2
+    said = capsys.readouterr()
+    assert words in said.err and said.err.count("\n") == 1 and not said.out
+
+
+def test_cards_for_a_game_that_is_not_there(path, capsys):
+    cards = GAMES / GAME / "components.toml"
+    edit(path, 0, game="gone-v1")
+    assert main(["replay", str(path), "--components", str(cards)]) == 1
+    assert "the replay's game cannot be set up: " in capsys.readouterr().out
+
+
 def test_names_cannot_command_a_terminal(path, capsys):
     edit(path, 0, agents=["\x1b[2Jada\x07\n\u202e", "b\ud800en"])
     assert main(["replay", str(path), "--delay", "0"]) == 0
     said = capsys.readouterr().out
     assert "?[2Jada???" in said and "b?en" in said and "\x1b" not in said and "\x07" not in said
+
+
+@pytest.mark.parametrize("letter", ["\u2028", "\u2029", "\x85"])
+def test_lines_end_where_json_lines_do(letter, path):
+    """Other writers of JSON do not escape what only Unicode takes for the end of a line."""
+    edit(path, 0, agents=[f"a{letter}da", "ben"])
+    lines = [json.loads(line) for line in path.read_text().split("\n") if line]
+    for end in ("\n", "\r\n"):
+        text = "".join(json.dumps(line, ensure_ascii=False) + end for line in lines)
+        path.write_text(text, encoding="utf-8", newline="")
+        replay = read_replay(path)
+        assert replay.agents == [f"a{letter}da", "ben"] and len(replay.actions) == len(lines) - 2
 
 
 def test_a_full_disk_leaves_the_earlier_file(path, content, monkeypatch):

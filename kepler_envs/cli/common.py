@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +20,9 @@ from kepler_envs.registry import load_game
 
 T = TypeVar("T")
 
+LEAST_WIDTH = 40
+"""Columns of a help. In very few ones tyro would go on breaking lines for ever."""
+
 
 def parse(command: type[T], module: str, about: str | None, arguments: Sequence[str] | None = None) -> T:
     """What the command line of ``python -m MODULE`` asks for, as a ``command``: a dataclass, or a union of some.
@@ -26,7 +31,22 @@ def parse(command: type[T], module: str, about: str | None, arguments: Sequence[
     """
     prepare_streams()
     config = (FlagCreatePairsOff,)
-    return tyro.cli(command, prog=f"python -m {module}", description=about, args=arguments, config=config)
+    return read_arguments(command, prog=f"python -m {module}", description=about, args=arguments, config=config)
+
+
+def read_arguments(command: Any, **asked: Any) -> Any:
+    """What ``tyro.cli`` makes of the command line. Its help has at least :data:`LEAST_WIDTH` columns."""
+    if shutil.get_terminal_size().columns >= LEAST_WIDTH:
+        return tyro.cli(command, **asked)
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(LEAST_WIDTH)
+    try:
+        return tyro.cli(command, **asked)
+    finally:
+        if before is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = before
 
 
 def optional(metavar: str, **more: Any) -> Any:
@@ -112,6 +132,16 @@ def check_folder(option: str, path: Path) -> None:
     found = next(part for part in (path, *path.parents) if part.exists())
     if not found.is_dir():
         raise UsageError(f"{option} {found} is a file; name a folder")
+
+
+def check_source(option: str, path: Path) -> None:
+    """Check that what an option names is a file that can be read more than once."""
+    if path.is_dir():
+        raise UsageError(f"{option} {path} is a folder; name a file")
+    if not path.exists():
+        raise UsageError(f"{option} {path}: there is no such file")
+    if not path.is_file():
+        raise UsageError(f"{option} {path} is a pipe or a device; name a file")
 
 
 def check_target(path: Path | None) -> None:

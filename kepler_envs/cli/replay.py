@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -12,7 +13,7 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from kepler_envs import registry
-from kepler_envs.cli.common import UsageError, check_folder, check_target, optional
+from kepler_envs.cli.common import UsageError, check_folder, check_source, check_target, optional
 from kepler_envs.cli.motion import write_gif
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_position, print_result, write_picture
 from kepler_envs.engine.game import Configuration
@@ -88,8 +89,9 @@ class ShowReplay:
     def _read(self) -> Replay:
         replay = read_replay(self.file)
         if self.components is not None:
-            if not self.components.is_file():
-                raise UsageError(f"--components {self.components}: there is no such file")
+            check_source("--components", self.components)
+            with suppress(registry.UnknownGame, registry.BrokenGame):  # that such a game is not to be had is told later
+                registry.load_game(replay.game).load_components(self.components)
             return replace(replay, options={**replay.options, "components": str(self.components)})
         cards = replay.options.get("components")
         if cards is not None and not Path(str(cards)).exists():

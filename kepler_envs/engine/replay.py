@@ -175,11 +175,12 @@ def write_replay(path: str | Path, replay: Replay) -> None:
 def read_replay(path: str | Path) -> Replay:
     """Read a replay. Raises ReplayError naming the line that is wrong."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        with Path(path).open(encoding="utf-8") as file:
+            texts = list(file)  # str.splitlines would break lines at what JSON may hold in a text, such as U+2028
     except (OSError, ValueError) as problem:  # also of a path that no file can have
         reason = problem.strerror if isinstance(problem, OSError) else problem
         raise ReplayError(f"{path}: cannot be read: {reason}") from problem
-    lines = [_parse(path, number, line) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [_parse(path, number, line) for number, line in enumerate(texts, 1)]
     if not lines or lines[0].get("format") != FORMAT:
         raise ReplayError(f"{path}: line 1 must be a header with format {FORMAT!r}")
     replay = _read_header(path, lines[0])
