@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, KILLED_BY_PIPE, exit_code, in_words
-from kepler_envs.files import NO_ROOM
+from kepler_envs.cli.codes import INTERRUPTED, KILLED_BY_PIPE
+from kepler_envs.cli.endings import EXPECTED, exit_code, in_words
+from kepler_envs.files import NO_ROOM, drop_output, drop_unprinted
 from kepler_envs.networks import DivergedError
 from kepler_envs.printable import printable
-from kepler_envs.terminal import drop_output
 
 AGAIN = "; all files written before are complete, run the same command again to continue"
 
@@ -25,6 +25,8 @@ def plain_ending() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print(file=sys.stderr)
         sys.exit(INTERRUPTED)
@@ -37,6 +39,8 @@ def plain_ending() -> Iterator[None]:
     except EXPECTED as error:
         print(printable(explain(error)), file=sys.stderr)
         sys.exit(exit_code(error))
+    finally:
+        drop_unprinted()
 
 
 def explain(error: Exception) -> str:

@@ -28,8 +28,8 @@ from benchmarks.search_speed import guided_search_table, search_table
 from benchmarks.start_up import compiled_wheels, differing, start_up
 from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
+from kepler_envs.cli.codes import INTERRUPTED
 from kepler_envs.cli.common import UsageError, parse
-from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.terminal import make_console, say
 
 Part = Callable[[Settings], list[Row]]

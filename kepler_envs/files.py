@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 try:
     import fcntl
@@ -94,6 +95,22 @@ def prepare_streams() -> None:
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="backslashreplace" if mode == "w" else "replace")
+
+
+def drop_output(stream: TextIO | None = None) -> None:
+    """Print nowhere from now on: Python would complain when it closes a pipe that nobody reads."""
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), (stream or sys.stdout).fileno())
+
+
+def drop_unprinted() -> None:
+    """Print what still waits in the buffer, or drop it where it cannot be printed. Python would complain at its end."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        drop_output()
 
 
 def check_writable(path: Path) -> None:

@@ -9,11 +9,13 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
-from typing import Any, TextIO
+from typing import Any
 
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
+
+from kepler_envs.files import drop_output
 
 WIDTH_OF_FILES = 160
 """Columns of what is printed into a file or a pipe, where tables need not wrap."""
@@ -32,11 +34,6 @@ class _Console(Console):
         if not self.is_stopping:
             raise BrokenPipeError
         drop_output()
-
-
-def drop_output(stream: TextIO | None = None) -> None:
-    """Print nowhere from now on: Python would complain when it closes a pipe that nobody reads."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def make_console() -> Console:
@@ -93,6 +90,17 @@ def _handling(numbers: Iterable[signal.Signals], handle: Callable[[int, Any], No
             signal.signal(number, handler)
 
 
+def _dropping_terminal() -> Callable[[], None]:
+    """A function for when the terminal has ended. It drops what is printed there, which would fail."""
+    on_terminal = [stream for stream in (sys.stdout, sys.stderr) if stream is not None and stream.isatty()]
+
+    def drop() -> None:
+        for stream in on_terminal:
+            drop_output(stream)
+
+    return drop
+
+
 @contextmanager
 def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]:
     """An event that the first Ctrl-C (or termination signal, or the end of the terminal) sets. The second one
@@ -105,12 +113,11 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    on_terminal = [stream for stream in (sys.stdout, sys.stderr) if stream is not None and stream.isatty()]
+    drop_terminal = _dropping_terminal()
 
     def handle(number: int, frame: Any) -> None:
         if number == HANGUP:
-            for stream in on_terminal:  # whatever is printed there now fails
-                drop_output(stream)
+            drop_terminal()
         if stop.is_set():
             if number == HANGUP:
                 return
@@ -134,10 +141,12 @@ def termination_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ended = False
+    ended, drop_terminal = False, _dropping_terminal()
 
     def handle(number: int, frame: Any) -> None:
         nonlocal ended
+        if number == HANGUP:
+            drop_terminal()
         if not ended:
             ended = True
             raise KeyboardInterrupt

@@ -16,7 +16,7 @@ from benchmarks import __main__ as program
 from benchmarks import figures, observation, start_up
 from benchmarks.figures import RECORD, Figures, Source
 from benchmarks.sampling import Row, Settings
-from kepler_envs.cli.endings import INTERRUPTED
+from kepler_envs.cli.codes import INTERRUPTED
 from kepler_envs.records import RecordError
 from tests import release
 from tests.agents.endings import IMPOSSIBLE, ends

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from kepler_envs.cli.keys import TerminalKeys
+from kepler_envs.engine.replay import read_replay
+from kepler_envs.files import drop_output
 from kepler_envs.terminal import make_console, stop_on_signals
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes")
@@ -81,6 +84,51 @@ def test_without_a_reader_a_command_that_was_not_stopped_ends_like_any_program(t
     assert not (tmp_path / "file").exists()
 
 
+def run_into(output: str, *command: str, **variables: str) -> tuple[int, bytes]:
+    """Run a module whose output goes to a full disk (``/dev/full``) or a pipe that nobody reads; as :func:`ended`."""
+    asked = ["sh", "-c", f'exec "$@" > {output}', "sh", sys.executable, "-m", *command]
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONUNBUFFERED": "", **variables}
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ) as program:
+        program.stdout.close()
+        said = program.stderr.read()
+    return program.returncode, said
+
+
+NO_SPACE = b"[Errno 28] No space left on device\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk to print to")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", [["--version"], ["list"]])
+def test_output_that_a_full_disk_does_not_take_is_one_line(command, unbuffered):
+    ended = run_into("/dev/full", "kepler_envs", *command, PYTHONUNBUFFERED=unbuffered)
+    assert ended == (1, b"kepler-envs: " + NO_SPACE)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_version_that_nobody_reads_ends_quietly(unbuffered):
+    assert run_into("/dev/stdout", "kepler_envs", "--version", PYTHONUNBUFFERED=unbuffered) == (141, b"")
+
+
+def test_dropped_output_leaves_no_file_open(tmp_path):
+    with (tmp_path / "file").open("w") as file, (tmp_path / "other").open("w") as other:
+        drop_output(file)
+        print("nowhere", file=file, flush=True)
+        with open(os.devnull) as lowest:
+            assert lowest.fileno() == other.fileno() + 1
+    assert (tmp_path / "file").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "columns"), [(["kepler_envs", "play"], "3"), (["benchmarks.ablation"], "1")], ids=["play", "benchmarks"]
+)
+def test_help_in_very_few_columns(command, columns):
+    asked = [sys.executable, "-m", *command, "--help"]
+    environ = {**os.environ, "COLUMNS": columns}
+    said = subprocess.run(asked, capture_output=True, text=True, env=environ, timeout=240, check=True).stdout
+    assert len(said.splitlines()[-1]) == 40
+
+
 HUNG_UP = """
 import signal, sys, time
 from pathlib import Path
@@ -103,24 +151,51 @@ sys.exit(130)
 """
 
 
-def after_its_terminal(file: Path, hangup: str, seconds: int) -> int:
-    """Run the program in a terminal of its own, and close that once it has begun. Returns its exit code."""
+def after_its_terminal(*arguments: str, begun: bytes = b"begun\r\n", errors: str = os.devnull) -> int:
+    """Run Python in a terminal of its own, and close that once it has printed ``begun``. Returns its exit code."""
     program, terminal = pty.fork()
     if program == 0:
-        os.execv(sys.executable, [sys.executable, "-c", HUNG_UP, str(file), hangup, str(seconds)])
-    while not os.read(terminal, 1000).endswith(b"\n"):
-        pass
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where nohup runs the tests
+        os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
+        os.execve(sys.executable, [sys.executable, *arguments], {**os.environ, "TERM": "xterm"})
+    printed = b""
+    while begun not in printed:
+        printed += os.read(terminal, 1000)
     os.close(terminal)
     return os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
 
 
+@pytest.mark.parametrize(
+    ("command", "begun", "codes"),
+    [(["watch", "--delay", "0.2"], b"pause", (130,)), (["play"], b"(h help)> ", (0, 130))],
+    ids=["watch", "play"],
+)
+def test_a_game_in_a_terminal_that_is_closed_ends_as_with_ctrl_c(command, begun, codes, tmp_path):
+    file, errors = tmp_path / "kept.jsonl", tmp_path / "errors"
+    name, *more = command
+    asked = ["-m", "kepler_envs", name, *GAME, *more, "--save", str(file)]
+    assert after_its_terminal(*asked, begun=begun, errors=str(errors)) in codes
+    assert errors.read_text().strip() == ""
+    assert read_replay(file).final is None
+
+
+def test_a_terminal_that_has_ended_leaves_a_game_that_is_shown(monkeypatch):
+    """As after ``disown``, where no signal tells of it."""
+    reader, terminal = pty.openpty()
+    with open(terminal) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        with TerminalKeys() as keys:
+            os.close(reader)
+            assert keys.read(None) == "q"
+
+
 def test_what_is_under_way_is_finished_though_the_terminal_is_closed(tmp_path):
-    assert after_its_terminal(tmp_path / "file", "SIG_DFL", 60) == 130
+    assert after_its_terminal("-c", HUNG_UP, str(tmp_path / "file"), "SIG_DFL", "60") == 130
     assert (tmp_path / "file").read_text() == "stopped: True"
 
 
 def test_after_nohup_the_end_of_the_terminal_stops_nothing(tmp_path):
-    assert after_its_terminal(tmp_path / "file", "SIG_IGN", 1) == 130
+    assert after_its_terminal("-c", HUNG_UP, str(tmp_path / "file"), "SIG_IGN", "1") == 130
     assert (tmp_path / "file").read_text() == "stopped: False"
 
 

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from kepler_envs.files import prepare_streams
+from kepler_envs.cli.codes import INTERRUPTED, KILLED_BY_PIPE
+from kepler_envs.files import drop_output, drop_unprinted, prepare_streams
 from kepler_envs.revision import VERSION
 
 LIBRARIES = ("tyro", "rich")
@@ -24,6 +25,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     says what it was. 130: interrupted. 141: nobody reads the output any more.
     """
     prepare_streams()
+    try:
+        code = _run(argv)
+        if code:  # there is something worse to tell
+            drop_unprinted()
+        else:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+        return KILLED_BY_PIPE
+    except OSError as problem:  # of the output: commands tell of all others
+        drop_output()
+        print(f"kepler-envs: {problem}", file=sys.stderr)
+        return 1
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     if list(sys.argv[1:] if argv is None else argv) == ["--version"]:
         print(f"kepler-envs {VERSION} (Python {platform.python_version()}, numba {version('numba')})")
         return 0
@@ -35,5 +53,5 @@ def main(argv: Sequence[str] | None = None) -> int:
         from kepler_envs.cli.app import run
     except KeyboardInterrupt:  # loading it all takes a second or more
         print(file=sys.stderr)
-        return 130
+        return INTERRUPTED
     return run(argv)

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated
 
-import tyro
 from tyro.conf import FlagCreatePairsOff, OmitSubcommandPrefixes, subcommand
 
 from kepler_envs.cli.bench import Bench
 from kepler_envs.cli.campaign import PlayCampaign
+from kepler_envs.cli.codes import INTERRUPTED, KILLED_BY_PIPE
+from kepler_envs.cli.common import read_arguments
 from kepler_envs.cli.compile import Compile
-from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, KILLED_BY_PIPE, exit_code, in_words
+from kepler_envs.cli.endings import EXPECTED, exit_code, in_words
 from kepler_envs.cli.play import Play
 from kepler_envs.cli.replay import ShowReplay
 from kepler_envs.cli.serve import Serve
@@ -20,8 +21,9 @@ from kepler_envs.cli.show import ListGames, Show
 from kepler_envs.cli.strength import MeasureStrength
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.cli.watch import Watch
+from kepler_envs.files import drop_output
 from kepler_envs.printable import printable
-from kepler_envs.terminal import drop_output, make_console
+from kepler_envs.terminal import make_console
 
 Command = (
     Annotated[ListGames, subcommand("list")]
@@ -41,7 +43,7 @@ Command = (
 def run(argv: Sequence[str] | None) -> int:
     """Parse and run; the exit code."""
     try:
-        command = tyro.cli(
+        command = read_arguments(
             Command,
             prog="kepler-envs",
             description="Modern space board games as multi-agent reinforcement-learning environments. "

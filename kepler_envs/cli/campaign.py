@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from rich.console import Console
 from tyro.conf import Positional, arg
 
+from kepler_envs.cli.codes import INTERRUPTED
 from kepler_envs.cli.common import UsageError, check_target, choose_seed, optional
-from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import Match
 from kepler_envs.cli.play import converse
 from kepler_envs.engine.seeds import following_seed

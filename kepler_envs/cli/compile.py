@@ -17,8 +17,8 @@ from tyro.conf import Positional
 from kepler_envs import registry
 from kepler_envs.bots.warmup import NETWORK_SCOPE, network_kernels
 from kepler_envs.bots.warmup import kernels as bot_kernels
+from kepler_envs.cli.codes import INTERRUPTED
 from kepler_envs.cli.common import Flag, UsageError, optional
-from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.engine import shipped
 from kepler_envs.engine.code_cache import Scope, without_shipped
 from kepler_envs.engine.game import Game

@@ -35,8 +35,6 @@ EXPECTED = (
 ON_THE_WAY = AgentFailed, BotFailed, IllegalAction, CheckError, VersionError, WorkerError
 """Those of them that come while games are played."""
 
-INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended
-
 
 def exit_code(problem: Exception) -> int:
     """1 for what breaks work off on its way (what was written before is there), 2 for what cannot be done as asked."""

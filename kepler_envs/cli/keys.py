@@ -7,6 +7,7 @@ import re
 import select
 import sys
 import time
+from contextlib import suppress
 from types import TracebackType
 from typing import Protocol
 
@@ -56,7 +57,8 @@ class TerminalKeys:
         if sys.platform != "win32":
             import termios
 
-            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+            with suppress(termios.error):  # the terminal has ended
+                termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
 
     def read(self, seconds: float | None) -> str:
         if sys.platform == "win32":
@@ -66,7 +68,7 @@ class TerminalKeys:
                 return ""
             self._waiting = ONE_KEY.findall(os.read(self._descriptor, 1024).decode(errors="replace"))
         if not self._waiting:
-            raise EOFError
+            return "q"  # the terminal has ended
         sent = self._waiting.pop(0)
         return NAMES.get(sent, sent[0])
 

@@ -9,8 +9,8 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
+from kepler_envs.cli.codes import INTERRUPTED
 from kepler_envs.cli.common import GameArguments, OnRay, UsageError, needing, optional
-from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.terminal import stop_on_signals
 
 STOPPING = "stopping after these games; once more to give them up"

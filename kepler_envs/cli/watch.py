@@ -11,8 +11,8 @@ from rich.console import Console
 from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
+from kepler_envs.cli.codes import INTERRUPTED
 from kepler_envs.cli.common import Flag, GameArguments, check_folder, check_target, choose_seed, optional
-from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_result, write_picture
 from kepler_envs.printable import counted

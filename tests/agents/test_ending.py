@@ -122,6 +122,19 @@ def test_help_that_nobody_reads_ends_quietly(command, monkeypatch, tmp_path, cap
     assert (ended.value.code, capsys.readouterr().err) == (141, "")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full disk to print to")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_a_full_disk_does_not_take_is_one_line(unbuffered):
+    program = "from agents.ending import plain_ending\nwith plain_ending():\n    print('a log')"
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=240,
+        )  # fmt: skip
+    said = "[Errno 28] No space left on device; all files written before are complete, run the same command again to"
+    assert (ended.returncode, ended.stderr) == (1, f"{said} continue\n")
+
+
 @pytest.mark.parametrize("bug", [ZeroDivisionError, KeyError])
 def test_a_bug_keeps_its_traceback(bug):
     with pytest.raises(bug), plain_ending():
