@@ -722,13 +722,18 @@ def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
         page.keyboard.press("ArrowRight")
         page.locator(".board[data-at='1']").wait_for()
         page.locator(".heard button").first.focus()
-        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowDown")
         focused = "[document.activeElement.closest('li').className, getComputedStyle(document.activeElement).outline]"
         where, outline = page.evaluate(focused)
         assert where == "" and "solid 3px" in outline, "the second decision has the focus, and shows it"
         page.keyboard.press("Enter")
         page.locator(".board[data-at='2']").wait_for()
         assert page.locator("li.now :focus").count(), "and keeps it"
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Tab")
+        assert page.locator(":focus").count() and not page.locator(".heard :focus").count(), "one stop of the Tab key"
+        page.keyboard.press("Shift+Tab")
+        assert page.locator(".heard :focus").inner_text().startswith("3 "), "where it was"
         page.keyboard.press("ArrowLeft")
         page.locator(".board[data-at='1']").wait_for()
         page.locator(".view").select_option("1")
@@ -910,7 +915,10 @@ def test_the_list_of_tables_keeps_up(browser: Any, tmp_path: Path) -> None:
         page.goto(f"{base}/host/{house.host_token}")
         headings = page.locator(".one-table h3")
         headings.nth(1).wait_for()
-        assert headings.nth(1).inner_text() == f"Kitten Adventurers, 0 decisions, player_{table.position.seat} decides"
+        oldest = "Table 1: Kitten Adventurers"
+        assert headings.nth(1).inner_text() == f"{oldest}, 0 decisions, player_{table.position.seat} decides"
+        names = page.locator(".one-table button").evaluate_all("buttons => buttons.map((button) => button.ariaLabel)")
+        assert names == [f"Delete table {number}, Kitten Adventurers, and its game" for number in (2, 1)]
         seed, delete = page.get_by_placeholder("drawn").first, page.locator(".one-table button").last
         page.locator("summary").first.click()
         seed.fill("12")
@@ -921,7 +929,7 @@ def test_the_list_of_tables_keeps_up(browser: Any, tmp_path: Path) -> None:
         house.close_table(gone.number)
         added, _ = table_of(house, "kepler_run", [PERSON, PERSON])
         wait_until(page, lambda: "Kepler Run" in headings.first.inner_text())
-        assert headings.nth(1).inner_text() == f"Kitten Adventurers, 1 decision, player_{table.position.seat} decides"
+        assert headings.nth(1).inner_text() == f"{oldest}, 1 decision, player_{table.position.seat} decides"
         assert headings.count() == 2 and seed.input_value() == "12"
         assert page.evaluate("document.activeElement === window.before && window.before.isConnected")
 

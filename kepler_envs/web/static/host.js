@@ -119,9 +119,12 @@ function seatLinks(table) {
     : make("div", { class: "faint" }, `${player(number)}: ${seat.name}`));
 }
 
-function deleteButton(question, path, what, kind = "") {
+/** Whoever makes it gives it a name that says what it deletes: that is the question, too. */
+function deleteButton(path, kind = "") {
   const act = async () => { await ask(`${api}/${path}`, undefined, "DELETE"); await draw(); };
-  return make("button", { type: "button", class: kind, "aria-label": `Delete ${what}`, onclick: () => { if (confirm(question)) attempt(act); } }, "Delete");
+  const asked = () => { if (confirm(`${button.ariaLabel}?`)) attempt(act); };
+  const button = make("button", { type: "button", class: kind, onclick: asked }, "Delete");
+  return button;
 }
 
 class TableEntry {
@@ -129,14 +132,17 @@ class TableEntry {
     this.heading = make("h3");
     this.problem = make("p", { class: "bad" });
     this.view = make("a", { class: "button" }, "View the game");
+    this.remove = deleteButton(`tables/${table.number}`);
     this.box = make("section", { class: "one-table" }, this.heading, this.problem, ...seatLinks(table),
-      make("div", { class: "row" }, this.view, deleteButton("Delete this table and its game?", `tables/${table.number}`, table.title)));
+      make("div", { class: "row" }, this.view, this.remove));
   }
 
-  update(table) {
-    say(this.heading, `${table.title}, ${decisions(table.decisions)}, ${table.over ? "over" : `${player(table.turn)} decides`}`);
+  update(table, number) {
+    this.remove.ariaLabel = `Delete table ${number}, ${table.title}, and its game`;
+    say(this.heading, `Table ${number}: ${table.title}, ${decisions(table.decisions)}, ${table.over ? "over" : `${player(table.turn)} decides`}`);
     say(this.problem, table.problem);
     this.problem.hidden = !table.problem;
+    this.view.ariaLabel = `View the game of table ${number}, ${table.title}`;
     this.view.href = `/film/${table.film}`;
     this.view.hidden = !table.over;
   }
@@ -144,17 +150,22 @@ class TableEntry {
 
 class FilmEntry {
   constructor(film) {
+    this.label = film.label;
     this.decisions = make("span");
-    this.box = make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), " ", this.decisions, " ", deleteButton("Delete this game?", `films/${film.token}`, film.label, "small"));
+    this.remove = deleteButton(`films/${film.token}`, "small");
+    this.box = make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), " ", this.decisions, " ", this.remove);
   }
 
-  update(film) { say(this.decisions, `${decisions(film.decisions)}${film.growing ? ", being played" : ""}`); }
+  update(film, number) {
+    this.remove.ariaLabel = `Delete game ${number}, ${this.label}`;
+    say(this.decisions, `${decisions(film.decisions)}${film.growing ? ", being played" : ""}`);
+  }
 }
 
 /** Words that have not changed are left alone: somebody may have marked them. */
 function say(element, words) { if (element.textContent !== words) element.textContent = words; }
 
-/** One entry for each of what is found. Those that stay are changed in place, so that they keep the focus, and clicks. */
+/** One entry for each of what is found, which begins with the latest: number 1 is the oldest, as titles may be equal. Those that stay are changed in place, so that they keep the focus, and clicks. */
 class List {
   constructor(Entry, key, tag, attributes = {}) {
     this.Entry = Entry;
@@ -172,13 +183,13 @@ class List {
         this.entries.set(key, new this.Entry(one));
         this.box.insertBefore(this.entries.get(key).box, this.box.children[place] ?? null);
       }
-      this.entries.get(key).update(one);
+      this.entries.get(key).update(one, found.length - place);
     });
     this.box.parentElement.hidden = !found.length;
   }
 }
 
-const tables = new List(TableEntry, "number", "div", { class: "cards" }), films = new List(FilmEntry, "token", "ul");
+const tables = new List(TableEntry, "number", "div", { class: "cards" }), films = new List(FilmEntry, "token", "ol", { reversed: true });
 lists.append(
   make("div", { hidden: true }, make("h2", {}, "Tables"), make("p", { class: "faint" }, "Give each person the link to one seat only. Whoever has a link sees what that seat sees, and plays it."), tables.box),
   make("section", { hidden: true }, make("h2", {}, "Watched and recorded games"), films.box));

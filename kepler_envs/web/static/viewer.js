@@ -34,7 +34,7 @@ export class Viewer {
     this.where = make("p", { class: "prompt", "aria-live": "polite" });
     this.words = make("p", { class: "bad", role: "alert" });
     this.count = make("span", { "aria-live": "off" }); // grows while a game is being played
-    this.told = make("ol", { class: "heard" });
+    this.told = make("ol", { class: "heard", title: "up and down arrows move in this list", "aria-label": "decisions" });
     this.drops = make("div", { class: "row" });
     this.results = make("div");
     this.moveBox = make("section", { class: "choices" }, make("h2", {}, "Legal moves"), this.asking?.box ?? null, this.moves.box);
@@ -81,6 +81,7 @@ export class Viewer {
     this.count.textContent = this.last;
     this.mark();
     this.told.append(...this.sentences(this.from + this.told.childElementCount));
+    if (!this.told.querySelector("[tabindex='0']")) this.stopAt(this.told.querySelector("button"));
   }
 
   /** Go where the reader wants to look: a game that plays would go on from there at once. */
@@ -135,10 +136,16 @@ export class Viewer {
   sentences(start) {
     const to = Math.min(this.last, this.at + AROUND), items = [];
     for (let number = start; number < to; number++) {
-      const button = make("button", { type: "button", onclick: () => this.visit(number + 1) }, `${number + 1}  ${this.sentence(number)}`);
+      const button = make("button", { type: "button", tabindex: -1, onclick: () => this.visit(number + 1), onfocus: () => this.stopAt(button) }, `${number + 1}  ${this.sentence(number)}`);
       items.push(heardItem(this.story.told[number].seat, number === this.at - 1 ? "now" : "", button));
     }
     return items;
+  }
+
+  /** The Tab key stops once in the list of decisions, at this one: what follows would be far away otherwise. */
+  stopAt(button) {
+    for (const other of this.told.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
+    if (button) button.tabIndex = 0;
   }
 
   tell() {
@@ -146,7 +153,9 @@ export class Viewer {
     this.told.replaceChildren(...this.sentences(this.from));
     const now = this.told.querySelector(".now");
     if (now) this.told.scrollTop = now.offsetTop - this.told.offsetTop - this.told.clientHeight / 2;
-    if (held) (now ?? this.told).querySelector("button")?.focus({ preventScroll: true });
+    const first = (now ?? this.told).querySelector("button");
+    this.stopAt(first);
+    if (held) first?.focus({ preventScroll: true });
   }
 
   pause() {
@@ -174,6 +183,12 @@ export class Viewer {
     if (on.closest("input:not([type=range]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
     if ([this.board.frame, this.board.text].includes(on) && event.key.startsWith("Arrow") && on.scrollWidth > on.clientWidth) return; // they move the board
     if (on === this.moves.list && ["PageDown", "PageUp", "Home", "End"].includes(event.key)) return; // they move the list
+    if (this.told.contains(on) && ["ArrowUp", "ArrowDown"].includes(event.key)) {
+      const next = on.closest("li")?.[event.key === "ArrowUp" ? "previousElementSibling" : "nextElementSibling"];
+      next?.querySelector("button").focus();
+      event.preventDefault();
+      return;
+    }
     const moves = { ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10 };
     if (event.key in moves) this.visit(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
     else if (event.key === "Home") this.visit(0);
