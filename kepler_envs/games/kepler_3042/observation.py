@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.bits import bit, lowest, without_lowest
+from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import Layout
@@ -70,7 +71,13 @@ def hex_planes(layout: Layout, vectors: np.ndarray) -> np.ndarray:
     Args:
         layout: the layout of a configuration, ``config.observation``. Without derived fields there are no worths.
         vectors: observations of that configuration.
+
+    Raises:
+        ValueError: it is the layout of a game without hexes.
     """
+    check_type("layout", layout, Layout, "config.observation is one")
+    if "places" not in layout.fixed:
+        raise ValueError("the layout has no map of hexes; only that of kepler_3042 has one")
     vectors = np.asarray(vectors)
     planes = np.zeros((*vectors.shape[:-1], len(PLANES), NUM_HEXES), np.float32)
     fixed = layout.fixed["places"]

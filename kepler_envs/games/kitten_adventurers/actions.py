@@ -6,7 +6,7 @@ from typing import Any
 
 from kepler_envs.engine.actions import ActionSet, Block, axes
 from kepler_envs.games.kitten_adventurers.components import type_names
-from kepler_envs.games.kitten_adventurers.state import LADDER_LENGTH, NUM_LANES, NUM_TYPES
+from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, LADDER_LENGTH, NUM_LANES, NUM_TYPES
 
 PLAY_HAND = 0  # + card type
 PLAY_QUEST = PLAY_HAND + NUM_TYPES
@@ -21,6 +21,7 @@ NUM_ACTIONS = TO_LANE + NUM_LANES
 def make_actions(tables: Any) -> ActionSet:
     """The ids with the card names of a component file."""
     cards = type_names(tables)
+    wild = cards[HYPERSPEED].lower()
     lanes = tuple(str(lane + 1) for lane in range(NUM_LANES))
     return ActionSet(
         [
@@ -33,8 +34,9 @@ def make_actions(tables: Any) -> ActionSet:
             Block("END_WITH", END_WITH, NUM_TYPES, "end the turn with {}", cards,
                   axes(("card type", "cards", NUM_TYPES))),
             Block("PASS", PASS, 1, "pass with an empty hand"),
-            Block("AS_VALUE", AS_VALUE, LADDER_LENGTH, "use the hyperspeed card as {}",
-                  tuple(str(value) for value in range(LADDER_LENGTH)), axes(("value", "cards", LADDER_LENGTH))),
+            Block("AS_VALUE", AS_VALUE, LADDER_LENGTH, "use the {}",
+                  tuple(f"{wild} card as {value}" for value in range(LADDER_LENGTH)),
+                  axes(("value", "cards", LADDER_LENGTH))),
             Block("TO_LANE", TO_LANE, NUM_LANES, "place it in lane {}", lanes,
                   axes(("lane", "lanes", NUM_LANES))),
         ]

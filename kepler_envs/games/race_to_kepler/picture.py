@@ -491,6 +491,7 @@ CARD_WIDTH, CARD_HEIGHT, CARD_STEP, MOST_CARDS = 146, 128, 154, 5
 PLAYER_WIDTH, PLAYER_HEIGHT = 620, 270
 CARD_COLUMNS, CARD_LINES = 23, 7
 CHIP_HEIGHT, CHIP_ROWS = 20, 2
+PAWN_STEP, PAWN_MARGIN = 17, 12
 NAME_SIZES = (12, 11, 10.5, 10)  # font sizes for the name of a card: the largest in which it fits
 
 
@@ -566,8 +567,10 @@ def _draw_track(drawing: Drawing, view: View) -> None:
         colour = DARK if space == last else INK
         drawing.text(x, 36, str(space), size=12, fill=colour, anchor="middle", bold=space in tokens or space == last)
         standing = [player for player in view.players if min(player.parsecs, last) == space]
+        row = PAWN_STEP * (len(standing) - 1)
+        left = min(max(x - row / 2, PAWN_MARGIN), INNER - PAWN_MARGIN - row)  # on the panel, at both ends of the track
         for number, player in enumerate(standing):
-            _draw_pawn(drawing, x + 17 * (number - (len(standing) - 1) / 2), 72, player)
+            _draw_pawn(drawing, left + PAWN_STEP * number, 72, player)
 
 
 def _draw_pawn(drawing: Drawing, x: float, y: float, player: PlayerView) -> None:

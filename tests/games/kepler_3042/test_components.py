@@ -388,6 +388,11 @@ def test_planes_for_convolutions() -> None:
         assert (plane["star in play"][row].sum(), plane["star"][row].sum()) == (12, 20)
     one = hex_planes(GAME.observation, batch.observation[1])
     assert one.shape == (len(PLANES), 19, 22) and (one == image[1]).all()
+    other = kepler_envs.load_game("ad_astra").observation
+    with pytest.raises(ValueError, match="the layout has no map of hexes; only that of kepler_3042 has one"):
+        hex_planes(other, batch.observation)
+    with pytest.raises(TypeError, match=r"layout must be a Layout, not .*; config\.observation is one"):
+        hex_planes(GAME, batch.observation)
 
 
 # ---------------------------------------------------------------- options

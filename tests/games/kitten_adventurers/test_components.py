@@ -10,6 +10,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs import ComponentError, OptionError
+from kepler_envs.games.kitten_adventurers.actions import AS_VALUE
 from tests.component_file import changed, check_missing_section, check_refused, own_text, write
 from tests.games.kitten_adventurers.scenario import GAME
 
@@ -111,6 +112,13 @@ def test_file_that_is_no_text(tmp_path: Path) -> None:
 def test_a_path_may_be_a_string(tmp_path: Path) -> None:
     path = write(tmp_path, TEXT)
     assert GAME.configure(4, components=str(path)).components_digest == GAME.configure(4).components_digest
+
+
+def test_the_wild_card_is_called_as_the_file_does(tmp_path: Path) -> None:
+    path = write(tmp_path, changed(TEXT, 'name = "Hyperspeed"', 'name = "Jump {} drive"'))
+    actions = GAME.configure(4, components=path).actions
+    assert actions.text(AS_VALUE + 12) == "use the jump {} drive card as 12"
+    assert GAME.actions.text(AS_VALUE + 12) == "use the hyperspeed card as 12"
 
 
 def test_player_count_without_a_setup_row(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from kepler_envs import Snapshot
 from kepler_envs.engine.drawing import contrast
-from kepler_envs.engine.panels import INK
+from kepler_envs.engine.panels import INK, MARGIN, WIDTH
 from kepler_envs.games.race_to_kepler.picture import COLUMNS, NAME_GROUNDS, TOKEN_GROUND, explain
 from kepler_envs.games.race_to_kepler.state import Node
 from kepler_envs.rules import rules_text
@@ -34,7 +35,7 @@ from tests.games.race_to_kepler.scenario import (
     parsecs,
     scenario,
 )
-from tests.pictures import hints, labels, lines, marked, marks
+from tests.pictures import hints, labels, lines, marked, marks, shapes
 
 
 def acting() -> Snapshot:
@@ -299,6 +300,15 @@ def test_names_of_other_files_are_shown_and_escaped(tmp_path: Path) -> None:
     config = GAME.configure(2, components=write_file(tmp_path, data))
     position = scenario(Seat(hand="<Fuse> & go, Iron"), config=config)
     assert "<Fuse> & go" in position.text() and "<Fuse> & go" in labels(position)
+
+
+@pytest.mark.parametrize("space", [0, 20])
+def test_all_ships_at_an_end_of_the_track_lie_on_its_panel(space: int) -> None:
+    position = scenario(*(Seat(parsecs=space) for _ in range(4)))
+    ships = [shapes(position, f"player_{seat}: {space} parsecs")[0][0].points for seat in range(4)]
+    assert min(x for ship in ships for x, _ in ship) >= MARGIN + 4
+    assert max(x for ship in ships for x, _ in ship) <= WIDTH - MARGIN - 4
+    assert all(left[2][0] < right[0][0] for left, right in pairwise(ships))
 
 
 def test_no_such_seat() -> None:
