@@ -133,13 +133,14 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
 
 
 @contextmanager
-def termination_interrupts() -> Iterator[None]:
+def termination_interrupts() -> Iterator[Callable[[], None]]:
     """In this block a termination signal, or the end of the terminal, interrupts as Ctrl-C does.
 
-    Only the first one does. ``timeout`` and terminals send several, and what is then saved has to be whole.
+    Only the first one does. ``timeout`` and terminals send several, and what is then saved has to be whole. After a
+    call of the function that the block gets, none does: a terminal that ends tells it by the end of the input first.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield lambda: None
         return
     ended, drop_terminal = False, _dropping_terminal()
 
@@ -151,8 +152,12 @@ def termination_interrupts() -> Iterator[None]:
             ended = True
             raise KeyboardInterrupt
 
+    def spare() -> None:
+        nonlocal ended
+        ended = True
+
     with _handling(_heeded_endings(), handle):
-        yield
+        yield spare
 
 
 @contextmanager

@@ -236,6 +236,23 @@ def test_a_game_that_is_killed_is_kept(end, monkeypatch, tmp_path, capsys):
     assert len(read_replay(path).actions) == 2
 
 
+@pytest.mark.usefixtures("hangup_counts")
+def test_a_terminal_whose_end_is_told_after_that_of_the_input_loses_nothing(monkeypatch, tmp_path):
+    path, replay = tmp_path / "part.jsonl", Match.replay
+
+    def ended(*_: object) -> str:
+        raise EOFError
+
+    def replay_in_spite_of_the_signal(match: Match) -> Replay:
+        signal.raise_signal(signal.SIGHUP)
+        return replay(match)
+
+    monkeypatch.setattr("builtins.input", ended)
+    monkeypatch.setattr(Match, "replay", replay_in_spite_of_the_signal)
+    assert main(["play", GAME, "--players", "2", "--seed", "5", "--save", str(path)]) == 0
+    assert read_replay(path).actions == []
+
+
 def test_people_share_the_keyboard(typed, capsys):
     typed("\n1\n" * 4000)  # wrong answers are no harm: an empty line hands over, or is answered
     assert main(["play", GAME, "--players", "2", *SHORT, "--seat", "all", "--seed", "5"]) == 0

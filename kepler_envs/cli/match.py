@@ -115,10 +115,11 @@ class Match:
 @contextmanager
 def keeping_replay(match: Match, file: Path | None, console: Console) -> Iterator[None]:
     """A block that plays a match. However it ends, the game is written to ``file``, if there is one."""
-    with termination_interrupts():
+    with termination_interrupts() as spare_what_is_saved:
         try:
             yield
         finally:
+            spare_what_is_saved()
             if file is not None:
                 write_replay(file, match.replay())
                 say(console, f"Replay{'' if match.over else ' of the unfinished game'} written: {file}")
