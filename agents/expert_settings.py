@@ -51,10 +51,9 @@ class ExpertConfig:
     seed: int = 0
     """Seed of games, network and sampling. The same seed gives the same run, however many processes play."""
     processes: Annotated[int | None, optional("N")] = None
-    """Number of processes that play games; 1 if left out. With --ray, the cores of a cluster that is started."""
+    """Processes that play games (1 if left out). With --ray, cores of a cluster that is started (all if left out)."""
     ray: OnRay = None
-    """Play games on a Ray cluster: that at ADDRESS, or this machine's, started with --processes cores (all of them if
-    left out) if there is none."""
+    """Play games on a Ray cluster: at ADDRESS, or on this machine, started with --processes cores if none runs."""
     start: Annotated[
         str | None,
         optional(

@@ -713,7 +713,12 @@ def test_the_library_and_the_command_line_have_the_same_defaults(command, reques
 
 def test_strength_measures_what_it_was_asked_for(tmp_path, monkeypatch):
     asked, out = [], tmp_path / "record.csv"
-    monkeypatch.setattr(strength, "measure_all", lambda request, *_: asked.append(request))
+
+    def measure_all(request, *_):
+        asked.append(request)
+        return True
+
+    monkeypatch.setattr(strength, "measure_all", measure_all)
     cards = tmp_path / "cards.toml"
     cards.write_text(own_text(GAME), encoding="utf-8")
     words = ["strength", GAME, "--players", "3", "--agents", "greedy", "uniform", "--against", "bc-v1", "--games", "12"]

@@ -236,22 +236,29 @@ class Cluster:
                 _check_reachable(address)
                 self._ray.init(address=address, **quiet)
                 return
-            try:
-                self._ray.init(address="auto", **quiet)
-            except ConnectionError as problem:
-                if NONE_HERE not in str(problem):  # one that refuses: games elsewhere are not what was asked for
-                    raise
-                self._ray.init(**new, **quiet)
-            else:
-                _refuse_cores(cores, "the cluster that runs on this machine")
+            self._join_or_start(new, quiet)
         except ClusterError:
-            self.close()
             raise
         except Exception as problem:  # Ray has no class for what may be wrong with an address
             where = f"the cluster at {address}" if address else "a cluster on this machine"
             why = _first_line(problem)
             token = f"; if it asks for a token, {TOKEN_NEEDED}" if address != "local" else ""
             raise ClusterError(f"{where} cannot be used: {why}{token}") from problem
+
+    def _join_or_start(self, new: dict[str, Any], quiet: dict[str, Any]) -> None:
+        """Join the cluster that runs on this machine, or start one."""
+        try:
+            self._ray.init(address="auto", **quiet)
+        except ConnectionError as problem:
+            if NONE_HERE not in str(problem):  # one that refuses: games elsewhere are not what was asked for
+                raise
+            self._ray.init(**new, **quiet)
+            return
+        try:
+            _refuse_cores(new["num_cpus"], "the cluster that runs on this machine")
+        except ClusterError:
+            self.close()
+            raise
 
     def _say_waiting(self) -> None:
         is_alone = not self.cores

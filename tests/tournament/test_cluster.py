@@ -97,6 +97,7 @@ def test_a_cluster_that_runs_has_cores_of_its_own(ray, monkeypatch):
         with pytest.raises(ClusterError, match="^--processes 2: the cluster at 10.0.0.5:6379 has .*; leave it out, or"):
             Cluster(address, 2)
     assert len(ray.asked) == 1, "nothing was asked of a cluster elsewhere"
+    assert ray.ended == 1, "a connection of the program's own, and its tasks, stay"
     with Cluster("local", 2):
         assert ray.asked[1] == NEW
     monkeypatch.delenv("RAY_ADDRESS")
