@@ -163,8 +163,11 @@ def screenshots() -> list[Path]:
 def _decide_like_greedy(house: House, table: Table, decisions: int) -> None:
     """Take the decisions of the people at a table, until there have been so many and a person is asked."""
     players = Players(table.config, ["greedy"], SEED)
-    while len(table.heard) < decisions or not table.to_move or not table.to_move.is_person:
-        if table.to_move is not None and table.to_move.is_person:
+    while True:
+        is_asked = table.to_move is not None and table.to_move.is_person  # from then on bots wait
+        if is_asked and len(table.heard) >= decisions:
+            return
+        if is_asked:
             table.decide(table.position.seat, players.decide("greedy", table.position))
             house.play_on(table)
 
