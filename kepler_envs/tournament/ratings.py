@@ -81,7 +81,7 @@ def rate(
         check_integer("anchor", anchor, 0, count - 1)
     check_integer("samples", samples, 1)
     rng = np.random.default_rng(check_seed(seed))
-    games = Games.of(agents, ranks, count)
+    games = Games.of(agents, ranks)
     strength = _most_likely(games.choices, games.times(), _imaginary(count), np.zeros(count))
     drawn = np.empty((samples, count))
     for sample in range(samples):
@@ -100,7 +100,7 @@ def fit(agents: np.ndarray, ranks: np.ndarray, count: int) -> np.ndarray:
     Arguments and errors are those of ``rate``.
     """
     _check_games(agents, ranks, count)
-    games = Games.of(agents, ranks, count)
+    games = Games.of(agents, ranks)
     return _most_likely(games.choices, games.times(), _imaginary(count), np.zeros(count))
 
 
@@ -169,18 +169,17 @@ class Games:
     parts: np.ndarray
 
     @classmethod
-    def of(cls, agents: np.ndarray, ranks: np.ndarray, count: int) -> Games:
-        """The games (N, n) of ``count`` agents."""
-        agents, ranks = agents.astype(np.int64), ranks.astype(np.int64)
-        order = np.argsort(ranks * count + agents, axis=1)
+    def of(cls, agents: np.ndarray, ranks: np.ndarray) -> Games:
+        """The games (N, n)."""
+        order = np.lexsort((agents, ranks), axis=1)  # by rank, and those that tie by agent
         sorted_agents, sorted_ranks = (np.take_along_axis(array, order, axis=1) for array in (agents, ranks))
-        is_next = np.diff(sorted_ranks, axis=1, prepend=sorted_ranks[:, :1]) > 0
-        different, kinds = np.unique(2 * sorted_agents + is_next, axis=0, return_inverse=True)
+        is_behind = np.hstack([np.zeros((len(ranks), 1), bool), sorted_ranks[:, 1:] > sorted_ranks[:, :-1]])
+        different, kinds = np.unique(np.stack([sorted_agents, is_behind], axis=2), axis=0, return_inverse=True)
         number: dict[tuple[int, Seats], int] = {}
         rows, parts = [], []
         choices_at = cache(_choices_at)  # many games have the same ones
         for kind, seats in enumerate(different.tolist()):
-            for place, behind in _places([(seat // 2, seat % 2 == 1) for seat in seats]):
+            for place, behind in _places(seats):
                 for winner, left, part in choices_at(place, behind):
                     rows.append((number.setdefault((winner, left), len(number)), kind))
                     parts.append(part)
@@ -193,16 +192,16 @@ class Games:
         return np.bincount(which, self.parts * of_kind[kind], len(self.choices.winners))
 
 
-def _places(seats: Sequence[tuple[int, bool]]) -> Iterator[tuple[Seats, Seats]]:
+def _places(seats: Sequence[tuple[int, int]]) -> Iterator[tuple[Seats, Seats]]:
     """(the agents that share a place, those behind it) from the last place to the first.
 
-    ``seats``: (agent, whether it is behind the one before), the best ones first and those that tie by agent.
+    ``seats``: (agent, 1 if it is behind the one before, else 0), the best ones first and those that tie by agent.
     """
     behind: Seats = ()
     place: Seats = ()
-    for agent, is_next in reversed(seats):
+    for agent, is_behind in reversed(seats):
         place = _together(((agent, 1),), place)
-        if is_next:
+        if is_behind:
             yield place, behind
             place, behind = (), _together(place, behind)
     yield place, behind

@@ -91,7 +91,7 @@ def test_a_game_with_ties_counts_as_all_its_orders(agents, ranks):
 
 def test_ties_of_eight_take_no_longer_than_others():
     """There are 40,320 orders, but no more sets of seats that may be left than 2**8."""
-    games = Games.of(np.tile(np.arange(8), (5, 1)), np.ones((5, 8), int), 8)
+    games = Games.of(np.tile(np.arange(8), (5, 1)), np.ones((5, 8), int))
     assert len(games.choices.winners) == len(games.rows) == 8 * 2**7 - 8, "nobody has a choice alone"
     assert games.times().sum() == pytest.approx(5 * 7), "seven choices a game"
 
@@ -150,9 +150,7 @@ def test_the_fit_is_the_one_of_choix(seats):
 
 def test_games_of_a_kind_are_counted():
     """Whoever sits where; a choice that two kinds have in common is one."""
-    games = Games.of(
-        np.array([[2, 0, 1], [0, 1, 2], [1, 1, 2]], np.int8), np.array([[1, 2, 3], [2, 3, 1], [2, 3, 1]]), 3
-    )
+    games = Games.of(np.array([[2, 0, 1], [0, 1, 2], [1, 1, 2]], np.int8), np.array([[1, 2, 3], [2, 3, 1], [2, 3, 1]]))
     assert games.kinds.tolist() == [0, 0, 1] and games.times().tolist() == [2, 2, 1]
     assert games.times(np.array([1.0, 0.5, 3.0])).tolist() == [1.5, 1.5, 3]
     made = [[] for _ in games.choices.winners]
