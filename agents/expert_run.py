@@ -296,7 +296,7 @@ class ExpertRun:
                 setattr(self, name, known[name])
             self.evaluations = tuple(Evaluation.from_json(one) for one in known["evaluations"])
             self._learned = unpacked(optimizer) if optimizer else None
-            self.commits = description["results"].get("commits", [])  # a run may be older than these
+            self.commits = description["results"]["commits"]
             self._expected()  # reads the curve
         except Exception as error:  # PyTorch's reader lets through whatever is raised in it
             raise BotError(
@@ -308,8 +308,7 @@ class ExpertRun:
 
     def _complete_best(self) -> None:
         """Write best.zip if the run was killed before it could: last.zip, which is written first, holds its network."""
-        its = _generations_of(self.best_file)
-        if self.best is None or its in (self.best - self.first, self.best):  # older runs counted their start
+        if self.best is None or _generations_of(self.best_file) == self.best - self.first:
             return
         if self.best < self.generation or self._learned is not None:
             raise BotError(f"{self.best_file} is missing, or not the best network of {self.last}: use another --out")

@@ -35,8 +35,8 @@ _MADE_BY_COPIES = ("observation_spaces", "state_space")
 class NoGameError(RuntimeError, AttributeError):
     """No game is running. This is an AttributeError too, so that ``hasattr`` reports no ``agent_selection`` yet."""
 
-    def __init__(self) -> None:
-        super().__init__("no game is running: call reset() first")
+    def __init__(self, message: str = "no game is running: call reset() first") -> None:
+        super().__init__(message)  # a pickle hands the message back: an environment may live in another process
 
 
 class KeplerEnv(AECEnv):

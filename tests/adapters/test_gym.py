@@ -19,6 +19,7 @@ from kepler_envs.adapters.gym_vector import SeatVectorEnv, make_seats
 from kepler_envs.adapters.opponents import opponent_of
 from kepler_envs.adapters.sb3 import SeatVecEnv
 from kepler_envs.engine import render_window
+from kepler_envs.engine.aec import NoGameError
 from kepler_envs.engine.playout import uniform_policy
 from kepler_envs.engine.snapshot import IllegalAction
 
@@ -417,6 +418,14 @@ def test_before_the_first_reset_there_is_no_game():
     for ask in (partial(envs.snapshot, 0), envs.render, partial(envs.step, np.zeros(3, np.int64))):
         with pytest.raises(RuntimeError, match=r"^no game is running: call reset\(\) first$"):
             ask()
+
+
+def test_that_there_is_no_game_can_be_said_to_another_process():
+    """AsyncVectorEnv pickles what its environments raise."""
+    with pytest.raises(NoGameError) as raised:
+        SeatEnv(kepler_envs.load_game(GAME).configure(2)).step(0)
+    said = pickle.loads(pickle.dumps(raised.value))
+    assert type(said) is NoGameError and str(said) == "no game is running: call reset() first"
 
 
 def test_a_game_has_to_be_configured():

@@ -72,7 +72,11 @@ def test_ctrl_c_while_pytorch_is_imported_ends_quietly(command, agent, tmp_path)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-@pytest.mark.parametrize("command", ["train", "expert", "exploit", "publish", "benchmark"])
+@pytest.mark.parametrize(
+    "command",
+    [f"agents.{name}" for name in ("train", "expert", "exploit", "publish", "benchmark")]
+    + ["benchmarks", "benchmarks.ablation"],
+)
 def test_ctrl_c_while_a_command_is_imported_ends_quietly(command, tmp_path):
     """A shell reports 130 for a program that SIGINT ended."""
     (tmp_path / "sitecustomize.py").write_text(
@@ -84,7 +88,7 @@ def test_ctrl_c_while_a_command_is_imported_ends_quietly(command, tmp_path):
         "sys.meta_path.insert(0, Interrupting())\n"
     )
     environ = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
-    asked = [sys.executable, "-m", f"agents.{command}", "--help"]
+    asked = [sys.executable, "-m", command, "--help"]
     ended = subprocess.run(asked, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=240)
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")
 

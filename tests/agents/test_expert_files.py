@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.checkpoint import write_checkpoint
 from agents.expert_run import ExpertRun, iterate
-from kepler_envs.bots.networks.checkpoint import DESCRIPTION, read_description
+from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.tournament import ClusterError
 from tests.agents.test_expert import BEGUN, TINY, same, same_curve
@@ -67,22 +66,6 @@ def test_a_run_that_begins_with_a_network_may_be_killed_at_once(finished, tmp_pa
     assert not (tmp_path / "best.zip").exists()
     run = ExpertRun(config)
     assert run.best_file.exists() and run.best == run.generation == 1
-
-
-def test_a_run_that_counted_its_start_as_a_generation_goes_on(finished, tmp_path):
-    """As older ones did; neither did they note their commits."""
-    config = replace(BEGUN, generations=1, start=f"net:{finished.out}", gate=100.0, out=tmp_path)
-    run = iterate(config)
-    for path in (run.last, run.best_file):
-        with zipfile.ZipFile(path) as archive:
-            entries = {name: archive.read(name) for name in archive.namelist() if name != DESCRIPTION}
-        description = read_description(path)
-        description["results"]["generations"] += 1
-        del description["results"]["commits"]
-        write_checkpoint(path, description, entries)
-    before = run.best_file.read_bytes()
-    again = iterate(replace(config, generations=2))
-    assert (again.best, again.generations) == (1, 2) and run.best_file.read_bytes() == before
 
 
 def test_a_best_network_that_is_lost_is_not_replaced_by_another_one(finished, tmp_path):
