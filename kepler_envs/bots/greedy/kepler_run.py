@@ -1,10 +1,10 @@
 """Greedy play of Kepler Run: it looks one pick ahead in the draft, and plans flights exactly.
 
-To plan a flight, it finds the least fuel that leads to each place, over all ways to spend parts and booster. A place to
-end at is worth what the flight gains in deliveries, contract, Kepler and station, less the ship's fuel it takes. To
-judge a pick, it tries the pick out on a copy of the position (the rules say what it does). The pick is worth the points
-it scores, the best flight after it, and what modules, fuel, parts, deliveries and stations are worth in the rounds to
-come.
+To plan a flight, it finds the least fuel that leads to each place, over all ways to spend parts and booster. For a few
+tools that is the plan that observations show; for more it tries all sets of them. A place to end at is worth what the
+flight gains in deliveries, contract, Kepler and station, less the ship's fuel it takes. To judge a pick, it tries the
+pick out on a copy of the position (the rules say what it does). The pick is worth the points it scores, the best flight
+after it, and what modules, fuel, parts, deliveries and stations are worth in the rounds to come.
 
 It assumes that the others fly as far as their fuel carries them, and that each of the contracts in their hands is
 equally likely.
@@ -29,8 +29,9 @@ from kepler_envs.games.kepler_run.actions import (
     TARGET,
     USE_PART,
 )
-from kepler_envs.games.kepler_run.observation_layout import NUM_PLACES
-from kepler_envs.games.kepler_run.reach import icons_crossed, own_cost_of
+from kepler_envs.games.kepler_run.observation_layout import BY_BOOSTER, BY_PARTS, NUM_PLACES, PLACE_DERIVED
+from kepler_envs.games.kepler_run.reach import NONE, clear_column, find_fuel, icons_on, lay_out_tools, own_cost_of
+from kepler_envs.games.kepler_run.rules_draft import use_card, use_special
 from kepler_envs.games.kepler_run.state import (
     JUMP_PART,
     MAX_PLAYERS,
@@ -48,6 +49,9 @@ VERSION = 1
 IN_DRAFT, IN_TARGET, IN_CONTRACT = int(Node.DRAFT), int(Node.TARGET), int(Node.CONTRACT)
 IN_LOAD, IN_FLY = int(Node.LOAD), int(Node.FLY)
 BOOSTER_TOOL = 1  # bit of the booster in a set of tools; part i has bit i + 1
+MANY, TOP_BITS = 0x65555550, 0x88888880
+"""Added to how many tools there are of each part field, in nibbles: more than one SLING, or two of another kind, set a
+top bit."""
 NUM_TOOL_SETS = 2 << PART_SLOTS
 TOO_MUCH = 1000  # fuel that nobody has
 NOTHING = -1000.0
@@ -68,7 +72,8 @@ DISCOVERY_RATE = 0.4  # share of picks that discover a sector
 
 PLAN = np.dtype(
     [
-        ("fuel", "i2", (NUM_PLACES,)),  # the least that leads to each place
+        ("fuel", "i2", (PLACE_DERIVED * NUM_PLACES,)),  # 1 + the least that leads to each place, as a column of places
+        ("crossed", "i8", (NUM_PLACES,)),  # icons of each contract that a flight to the place crosses, in bytes
         ("ways", "i2", (NUM_PLACES,)),  # sets of tools used with which it can be reached: how many,
         ("tools", "i2", (NUM_PLACES, NUM_TOOL_SETS)),  # which,
         ("spent", "i2", (NUM_PLACES, NUM_TOOL_SETS)),  # and the least fuel for each
@@ -98,13 +103,16 @@ def _choose(s, t, mask, plans):
     """The same with room for one plan, which lasts until this returns."""
     seat, node = int(s.seat), int(s.node)
     plan = plans[0]
-    _begin(s, plan)
     reach = np.zeros(MAX_PLAYERS, np.int64)
     for other in range(int(s.num_players)):
         if other != seat:
+            rival = s.player[other]
             reach[other] = _farthest_place(s, t, other, plan)
-    if node in (IN_DRAFT, IN_TARGET):
+            plan.without[other] = 1 - 1 / max(1, int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2]))
+    if node == IN_DRAFT:
         return _best_pick(s, t, seat, mask, plan, reach)
+    if node == IN_TARGET:
+        return _best_target(s, t, seat, plan, reach)[1]
     if node == IN_CONTRACT:
         return CONTRACT + _best_contract(s, t, seat, plan, reach)
     if node == IN_LOAD:
@@ -115,26 +123,53 @@ def _choose(s, t, mask, plans):
 # ---------------------------------------------------------------- flights
 
 
+@helper
+def _find_least_fuel(s, t, seat, start, without, limit, plan):
+    """Write 1 + the least fuel from ``start`` to each place to ``plan.fuel``. Where that is above ``limit``, it is 0.
+
+    The tool of the way ``without`` is gone at the start. Places farther than ``plan.farthest`` are not written.
+    """
+    player, farthest = s.player[seat], int(s.run_length) + 1
+    if not _are_few(player):
+        _try_all_ways(s, t, seat, start, without, limit, plan)
+        return
+    clear_column(plan.fuel, 0, farthest)
+    tools, more_tools, _ = lay_out_tools(t, player, without)
+    find_fuel(s, t, player, start, farthest, limit, tools, more_tools, 0, False, plan.fuel, 0)
+    while plan.fuel[PLACE_DERIVED * farthest] == 0:
+        farthest -= 1
+    plan.farthest = farthest
+
+
 @leaf
-def _begin(s, plan):
-    """Note that no flight has led anywhere, also for what a pick may add: a part, a sector, and the last of the row."""
-    parts = 0
-    for seat in range(int(s.num_players)):
-        parts = max(parts, int(s.player[seat].part_count))
-    for place in range(min(NUM_PLACES, int(s.run_length) + 4)):
-        plan.ways[place] = 0
-        for tools in range(min(NUM_TOOL_SETS, 4 << parts)):
-            plan.spent[place, tools] = TOO_MUCH
+def _fuel_to(plan, place):
+    """The least fuel that leads to a place."""
+    found = int(plan.fuel[PLACE_DERIVED * place])
+    return found - 1 if found > 0 else TOO_MUCH
+
+
+@leaf
+def _are_few(player):
+    """Whether ``find_fuel`` looks at all tools that a player has left: one SLING at most, two of any other kind.
+
+    The booster counts as a JUMP.
+    """
+    counts = MANY + ((1 - int(player.booster_used)) << 4 * JUMP_PART)
+    for slot in range(int(player.part_count)):
+        part = player.parts[slot]
+        counts += (1 - int(part.used)) << 4 * int(part.part)
+    return counts & TOP_BITS == 0
 
 
 @helper
-def _find_least_fuel(s, t, seat, start, used, limit, plan):
-    """Write the least fuel from ``start`` to each place to ``plan.fuel``, where that is at most ``limit``.
-
-    The tools in ``used`` are gone at the start. Places farther than ``plan.farthest`` are not written.
-    """
+def _try_all_ways(s, t, seat, start, without, limit, plan):
+    """The same for any number of tools: it tries all sets of them that lead somewhere."""
     player, length = s.player[seat], int(s.run_length)
-    _arrive(plan, start, used, 0)
+    for place in range(start, length + 2):
+        plan.ways[place] = 0
+        for tools in range(2 << int(player.part_count)):
+            plan.spent[place, tools] = TOO_MUCH
+    _arrive(plan, start, _tools_used(player, without), 0)
     farthest, place = start, start
     while place <= farthest:
         cost = own_cost_of(player, s.run[place - 1]) if 0 < place <= length else int(t.port_cost)
@@ -143,7 +178,6 @@ def _find_least_fuel(s, t, seat, start, used, limit, plan):
         for way in range(plan.ways[place]):
             tools = int(plan.tools[place, way])
             spent = int(plan.spent[place, tools])
-            plan.spent[place, tools] = TOO_MUCH  # for the next flight
             least = min(least, spent)
             if place <= length and spent + cost <= limit:
                 _arrive(plan, place + 1, tools, spent + cost)
@@ -153,8 +187,7 @@ def _find_least_fuel(s, t, seat, start, used, limit, plan):
                 if tools & tool == 0 and after <= limit:
                     _arrive(plan, to, tools | tool, after)
                     farthest = max(farthest, to)
-        plan.ways[place] = 0
-        plan.fuel[place] = least
+        plan.fuel[PLACE_DERIVED * place] = least + 1 if least < TOO_MUCH else 0
         place += 1
     plan.farthest = farthest
 
@@ -189,11 +222,11 @@ def _list_tools(s, t, player, place, cost, plan):
 
 
 @leaf
-def _tools_used(player):
-    """The set of tools that this flight has already used."""
-    tools = int(player.booster_used)
+def _tools_used(player, without):
+    """The set of tools that this flight has already used, and the one of the way ``without``."""
+    tools = int(player.booster_used) | (without == BY_BOOSTER)
     for slot in range(int(player.part_count)):
-        tools |= int(player.parts[slot].used) << (slot + 1)
+        tools |= (int(player.parts[slot].used) | (without == BY_PARTS + slot)) << (slot + 1)
     return tools
 
 
@@ -201,29 +234,30 @@ def _tools_used(player):
 def _farthest_place(s, t, seat, plan):
     """The place where a seat's flight ended, or the farthest it could reach with all its fuel."""
     player = s.player[seat]
-    if player.flown:
-        return int(player.place)
-    _find_least_fuel(s, t, seat, 0, 0, int(player.modules) + int(player.fuel), plan)
+    if player.flown or _are_few(player):
+        return int(player.reach)  # it is in the observation, so it is kept up to date
+    _find_least_fuel(s, t, seat, 0, NONE, int(player.modules) + int(player.fuel), plan)
     place = 0
-    while place < plan.farthest and plan.fuel[place + 1] != TOO_MUCH:
+    while place < plan.farthest and _fuel_to(plan, place + 1) != TOO_MUCH:
         place += 1
     return place
 
 
 @helper
-def _value_ends(s, t, seat, start, used, tank, ship_fuel, unknown, plan, reach):
+def _value_ends(s, t, seat, start, tank, ship_fuel, unknown, plan, reach):
     """Write what flights from ``start`` to each place in reach are worth, their contract aside, and return the last.
 
     There is ``tank`` fuel in the tank. ``ship_fuel`` more can be loaded from the ship. ``unknown`` sectors will
     probably be added to the run before the flight.
     """
     player, length = s.player[seat], int(s.run_length)
-    _find_least_fuel(s, t, seat, start, used, tank + ship_fuel, plan)
+    _find_least_fuel(s, t, seat, start, NONE, tank + ship_fuel, plan)
+    _count_icons(s, plan)
     fuel_worth = _fuel_worth(rounds_to_come(s, t))
     gained = 0.0  # on the way
     delivered = 0  # set of type fields met since the start
     for place in range(start, int(plan.farthest) + 1):
-        fuel = int(plan.fuel[place])
+        fuel = _fuel_to(plan, place)
         if place > length:
             fuel += int(unknown * COST_OF_UNKNOWN + 0.5)
         elif place > start:
@@ -252,22 +286,39 @@ def _value_ends(s, t, seat, start, used, tank, ship_fuel, unknown, plan, reach):
 @helper
 def _best_flight(s, t, seat, contract, start, last, plan, reach):
     """(worth, place) of the best of the flights from ``start`` with this contract."""
-    length, fuel_worth = int(s.run_length), _fuel_worth(rounds_to_come(s, t))
+    fuel_worth = _fuel_worth(rounds_to_come(s, t))
     each = int(t.secondary_vp[contract]) + int(t.secondary_fuel[contract]) * fuel_worth
     prize = int(t.complete_vp[contract]) if s.completed_by[contract] == 0 else -1
     if prize >= 0:
         _find_rivals(s, seat, contract, plan, reach)
-    crossed = icons_crossed(s, start, contract)
+    known, contract_worth = -1, 0.0
     best, end = NOTHING, start
     for place in range(start, last + 1):
-        if start < place <= length:
-            crossed += int(s.run[place - 1].icons[contract])
         if plan.on_the_way[place] == NOTHING:
             continue
-        worth = plan.on_the_way[place] + _contract_worth(s, crossed, each, prize, plan) + plan.at_the_end[place]
+        crossed = _icons_crossed(s, plan, place, contract)
+        if crossed != known:
+            known, contract_worth = crossed, _contract_worth(s, crossed, each, prize, plan)
+        worth = plan.on_the_way[place] + contract_worth + plan.at_the_end[place]
         if worth > best:
             best, end = worth, place
     return best, end
+
+
+@leaf
+def _count_icons(s, plan):
+    """Write the icons that flights to Port and to each sector cross."""
+    crossed = 0
+    plan.crossed[0] = 0
+    for index in range(int(s.run_length)):
+        crossed += icons_on(s.run[index])
+        plan.crossed[index + 1] = crossed
+
+
+@leaf
+def _icons_crossed(s, plan, place, contract):
+    """The icons of a contract that a flight to a place crosses."""
+    return int(plan.crossed[min(int(place), int(s.run_length))]) >> 8 * contract & 255
 
 
 @leaf
@@ -288,8 +339,7 @@ def _find_rivals(s, seat, contract, plan, reach):
         plan.ahead[other] = 0
         if other != seat and rival.hand[contract]:
             earlier = rival.order_position < s.player[seat].order_position
-            plan.ahead[other] = icons_crossed(s, reach[other], contract) + int(earlier)
-            plan.without[other] = 1 - 1 / (int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2]))
+            plan.ahead[other] = _icons_crossed(s, plan, reach[other], contract) + int(earlier)
 
 
 @leaf
@@ -338,7 +388,7 @@ def _best_contract(s, t, seat, plan, reach):
 def _best_of_hand(s, t, seat, unknown, plan, reach):
     """(worth, contract) of the best flight with any of the contracts in hand."""
     player = s.player[seat]
-    last = _value_ends(s, t, seat, 0, 0, int(player.modules), int(player.fuel), unknown, plan, reach)
+    last = _value_ends(s, t, seat, 0, int(player.modules), int(player.fuel), unknown, plan, reach)
     best, choice = NOTHING, 0
     for contract in range(NUM_TRAITS):
         if player.hand[contract]:
@@ -352,17 +402,17 @@ def _best_of_hand(s, t, seat, unknown, plan, reach):
 def _best_load(s, t, seat, plan, reach):
     """The fuel to load: just what the best flight needs."""
     player = s.player[seat]
-    last = _value_ends(s, t, seat, 0, 0, int(player.tank), int(player.fuel), 0.0, plan, reach)
+    last = _value_ends(s, t, seat, 0, int(player.tank), int(player.fuel), 0.0, plan, reach)
     _, end = _best_flight(s, t, seat, int(player.contract) - 1, 0, last, plan, reach)
-    return max(0, int(plan.fuel[end]) - int(player.tank))
+    return max(0, _fuel_to(plan, end) - int(player.tank))
 
 
 @helper
 def _best_move(s, t, seat, mask, plan, reach):
     """The way to fly on that still allows the best flight and leaves the most fuel."""
     player = s.player[seat]
-    place, tank, used = int(player.place), int(player.tank), _tools_used(player)
-    last = _value_ends(s, t, seat, place, used, tank, 0, 0.0, plan, reach)
+    place, tank = int(player.place), int(player.tank)
+    last = _value_ends(s, t, seat, place, tank, 0, 0.0, plan, reach)
     _, end = _best_flight(s, t, seat, int(player.contract) - 1, place, last, plan, reach)
     if end == place:
         return STOP
@@ -370,19 +420,19 @@ def _best_move(s, t, seat, mask, plan, reach):
     for action in range(MOVE, STOP):
         if not allowed(mask, action):
             continue
-        to, spent, tools = place + 1, int(s.leaving_cost), used
+        to, spent = place + 1, int(s.leaving_cost)
         if action == BOOSTER:
-            spent, tools = int(t.booster_dots), used | BOOSTER_TOOL
+            spent = int(t.booster_dots)
         elif action >= USE_PART:
             part = player.parts[action - USE_PART]
-            spent, tools = int(part.dots), used | 2 << (action - USE_PART)
+            spent = int(part.dots)
             if part.part == SLING_PART:
                 to += 1
         if to > end:
             continue
-        _find_least_fuel(s, t, seat, to, tools, tank - spent, plan)
-        if end <= plan.farthest and spent + int(plan.fuel[end]) < best:
-            best, choice = spent + int(plan.fuel[end]), action
+        _find_least_fuel(s, t, seat, to, action - MOVE, tank - spent, plan)
+        if end <= plan.farthest and spent + _fuel_to(plan, end) < best:
+            best, choice = spent + _fuel_to(plan, end), action
     return choice
 
 
@@ -391,12 +441,12 @@ def _best_move(s, t, seat, mask, plan, reach):
 
 @helper
 def _best_pick(s, t, seat, mask, plan, reach):
-    """The pick, or the target of a pick, that leads to the best position."""
+    """The pick that leads to the best position."""
     copies = _room_for_states(1)
     best, choice = NOTHING, 0
     any_card = s.draft_pos < 2 * int(s.num_players) - 1  # and not the one that leaves the last card for the run
     module = False
-    for action in range(CONTRACT):
+    for action in range(TARGET):
         if not allowed(mask, action):
             continue
         if MODULE <= action < SPECIAL:
@@ -404,9 +454,9 @@ def _best_pick(s, t, seat, mask, plan, reach):
                 continue
             module = True
         copies[0] = s
-        rules.apply(copies[0], t, action)
+        use_card(copies[0], t, copies[0].player[seat], action)
         if copies[0].node == IN_TARGET:
-            worth = _worth_with_target(copies[0], t, seat, plan, reach)
+            worth, _ = _best_target(copies[0], t, seat, plan, reach)
         else:
             worth = _worth(copies[0], t, seat, plan, reach)
         if worth > best:
@@ -415,20 +465,20 @@ def _best_pick(s, t, seat, mask, plan, reach):
 
 
 @helper
-def _worth_with_target(s, t, seat, plan, reach):
-    """The worth of a special action with its best target."""
+def _best_target(s, t, seat, plan, reach):
+    """(worth, id) of the best target of a special action."""
     copies = _room_for_states(1)
     mask = np.zeros((NUM_ACTIONS + 63) // 64, np.uint64)
     rules.legal(s, t, mask)
-    best = NOTHING
+    best, choice = NOTHING, TARGET
     for action in range(TARGET, CONTRACT):
         if allowed(mask, action):
             copies[0] = s
-            rules.apply(copies[0], t, action)
+            use_special(copies[0], t, copies[0].player[seat], seat, action - TARGET)
             worth = _worth(copies[0], t, seat, plan, reach)
             if worth > best:
-                best = worth
-    return best
+                best, choice = worth, action
+    return best, choice
 
 
 @helper

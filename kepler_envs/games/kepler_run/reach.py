@@ -44,16 +44,6 @@ def find_reach_from(s, t, place):
             find_reach_of(s, t, s.player[seat])
 
 
-@helper
-def icons_crossed(s, place, contract):
-    """The icons of a contract on the sectors entered by a flight to ``place``."""
-    count = 0
-    sectors = place if place < s.run_length else int(s.run_length)
-    for index in range(sectors):
-        count += int(s.run[index].icons[contract])
-    return count
-
-
 @leaf
 def own_cost_of(player, sector):
     """The fuel that a player needs to leave a sector without tools, also of a card that may become one."""
@@ -67,7 +57,7 @@ def _own_cost(s, player, place):
 
 
 @leaf
-def _icons_on(sector):
+def icons_on(sector):
     """The icons of the three contracts, in bytes."""
     return int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
 
@@ -108,7 +98,7 @@ def find_reach_of(s, t, player):
         fuel += paid
     icons = 0
     for index in range(min(reach, length)):
-        icons += _icons_on(s.run[index])
+        icons += icons_on(s.run[index])
     _keep_reach(player, reach, icons)
 
 
@@ -122,7 +112,7 @@ def _go_with_booster(s, t, player, budget):
             break
         reach = place
         sector = s.run[place - 1]
-        icons += _icons_on(sector)
+        icons += icons_on(sector)
         cost = own_cost_of(player, sector)
         fuel += cost
         dearest = max(dearest, cost)

@@ -73,13 +73,26 @@ def legal_targets(s, mask):
 
 @leaf
 def pick(s, t, player, action):
+    """Apply a pick."""
+    length = int(s.run_length)
+    use_card(s, t, player, action)
+    if s.node == IN_TARGET:
+        return
+    if action >= PART:
+        find_reach_of(s, t, player)
+    if s.run_length > length:
+        find_reach_from(s, t, length + 1)
+
+
+@leaf
+def use_card(s, t, player, action):
+    """The same, but how far flights could go is as before: nothing that rules say follows from it."""
     slot = action % ROW_SLOTS
     cost_in_modules, points = s.row[slot].wrenches, s.row[slot].vp
     special = int(s.row[slot].action)
     card = take_from_row(s, slot)
     if action < PART:  # DISCOVER
         append_sector(s, t, card)
-        find_reach_from(s, t, int(s.run_length))
         score(player, BY_DISCOVER, t.discover_vp)
     elif action < MODULE:
         player.modules -= cost_in_modules
@@ -96,8 +109,6 @@ def pick(s, t, player, action):
         s.pending_type = t.row_card[card].type
         s.pending_card = card + 1
         return
-    if action >= PART:
-        find_reach_of(s, t, player)
     _next_pick(s, t)
 
 
@@ -121,9 +132,19 @@ def _add_delivery(player, t, card):
 @helper
 def aim(s, t, player, seat, index):
     """Apply the special action that asked for a sector."""
+    length, swaps = int(s.run_length), s.pending_action == REROUTE
+    use_special(s, t, player, seat, index)
+    if swaps:
+        find_reach_from(s, t, index + 1)
+    elif s.run_length > length:
+        find_reach_from(s, t, length + 1)
+
+
+@helper
+def use_special(s, t, player, seat, index):
+    """The same, but how far flights could go is as before: nothing that rules say follows from it."""
     if s.pending_action == REROUTE:
         _swap_sectors(s, index)
-        find_reach_from(s, t, index + 1)
     else:
         place_disk(s, player, seat, index)
     _add_delivery(player, t, int(s.pending_card) - 1)
@@ -171,6 +192,5 @@ def _next_pick(s, t):
         while s.row_card[slot] == 0:
             slot += 1
         append_sector(s, t, take_from_row(s, slot))
-        find_reach_from(s, t, int(s.run_length))
         s.node = IN_CONTRACT
         s.seat = s.order[0]
