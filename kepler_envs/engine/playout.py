@@ -16,7 +16,7 @@ import numpy as np
 from kepler_envs.engine.checks import check_integer, check_type
 from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.game import RUNNING, Game, record_array
-from kepler_envs.engine.kernel import INT, array_of, helper, kernel
+from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel
 from kepler_envs.engine.rng import GENERATOR, fork, start
 from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.engine.snapshot import Snapshot
@@ -94,7 +94,7 @@ def playout_kernel(policy: CompiledPolicy) -> Any:
 
     @kernel(policy.scope, f"playouts_{policy.name}", signature)
     def playouts(origin, tables, scratch, legal, generators, limit, ranks, returns, lengths):
-        t, generator = tables[0], generators[0]
+        t, generator, legal = tables[0], generators[0], borrowed(legal)
         for k in range(lengths.size):
             scratch[0] = origin[0]
             s = scratch[0]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from kepler_envs.engine.bits import allowed, lowest, without_lowest
-from kepler_envs.engine.kernel import helper, leaf, room_for
+from kepler_envs.engine.kernel import borrowed, helper, leaf, room_for
 from kepler_envs.games.kepler_3042 import rules
 from kepler_envs.games.kepler_3042.actions import (
     ALLOCATE,
@@ -170,6 +170,7 @@ def _best_main_action(s, t, mask, generator):
 @helper
 def _finish_turn(s, t, seat, legal):
     """Play the seat's choices up to the one that ends its turn. Others decline what they are offered in between."""
+    legal = borrowed(legal)
     for _ in range(MOST_STEPS):
         for word in range(MASK_WORDS):
             legal[word] = 0
@@ -459,7 +460,7 @@ def _best_hex(s, t, mask, ship):
 @helper
 def _best_hex_of(s, t, mask, ship, targets, count):
     """The same with the targets listed."""
-    player, left = s.player[s.seat], rounds_left(s)
+    player, left, targets = s.player[s.seat], rounds_left(s), borrowed(targets)
     best, best_worth = -1, NEVER
     if ship >= 0 and allowed(mask, DONE):
         best_worth = _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count, 0.0)
@@ -482,8 +483,7 @@ def _best_hex_of(s, t, mask, ship, targets, count):
 @helper
 def _ship_to_move(s, t, targets, count):
     """The first starship that can move and has a target to go to; -1 if there is none."""
-    player = s.player[s.seat]
-    left = rounds_left(s)
+    player, left, targets = s.player[s.seat], rounds_left(s), borrowed(targets)
     for ship in range(MAX_SHIPS):
         can_move = ready_to_move(s, t, player, ship) and not is_empty(destinations(s, t, player, ship, s.speed))
         if can_move and _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count, 0.0) > 0:

@@ -83,6 +83,7 @@ PLAN = np.dtype(
         ("farthest", "i8"),  # the last place in reach
         ("on_the_way", "f8", (NUM_PLACES,)),  # what a flight to each place gains, less the ship's fuel; or NOTHING
         ("at_the_end", "f8", (NUM_PLACES,)),  # what it gains there besides: Kepler or a station
+        ("reach", "i8", (MAX_PLAYERS,)),  # the place where a rival's flight ended, or the farthest it could reach
         ("ahead", "i8", (MAX_PLAYERS,)),  # a rival completes a contract before those who cross fewer icons than this
         ("without", "f8", (MAX_PLAYERS,)),  # the chance that the rival has not chosen it
     ]
@@ -103,21 +104,20 @@ def _choose(s, t, mask, plans):
     """The same with room for one plan, which lasts until this returns."""
     seat, node = int(s.seat), int(s.node)
     plan = plans[0]
-    reach = np.zeros(MAX_PLAYERS, np.int64)
     for other in range(int(s.num_players)):
         if other != seat:
             rival = s.player[other]
-            reach[other] = _farthest_place(s, t, other, plan)
+            plan.reach[other] = _farthest_place(s, t, other, plan)
             plan.without[other] = 1 - 1 / max(1, int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2]))
     if node == IN_DRAFT:
-        return _best_pick(s, t, seat, mask, plan, reach)
+        return _best_pick(s, t, seat, mask, plan)
     if node == IN_TARGET:
-        return _best_target(s, t, seat, plan, reach)[1]
+        return _best_target(s, t, seat, plan)[1]
     if node == IN_CONTRACT:
-        return CONTRACT + _best_contract(s, t, seat, plan, reach)
+        return CONTRACT + _best_contract(s, t, seat, plan)
     if node == IN_LOAD:
-        return LOAD + _best_load(s, t, seat, plan, reach)
-    return _best_move(s, t, seat, mask, plan, reach)
+        return LOAD + _best_load(s, t, seat, plan)
+    return _best_move(s, t, seat, mask, plan)
 
 
 # ---------------------------------------------------------------- flights
@@ -244,7 +244,7 @@ def _farthest_place(s, t, seat, plan):
 
 
 @helper
-def _value_ends(s, t, seat, start, tank, ship_fuel, unknown, plan, reach):
+def _value_ends(s, t, seat, start, tank, ship_fuel, unknown, plan):
     """Write what flights from ``start`` to each place in reach are worth, their contract aside, and return the last.
 
     There is ``tank`` fuel in the tank. ``ship_fuel`` more can be loaded from the ship. ``unknown`` sectors will
@@ -277,20 +277,20 @@ def _value_ends(s, t, seat, start, tank, ship_fuel, unknown, plan, reach):
         plan.on_the_way[place] = gained + PLACE * place - (loaded * fuel_worth if loaded > 0 else TANK * loaded)
         plan.at_the_end[place] = 0.0
         if place > length:
-            plan.at_the_end[place] = _kepler_worth(s, t, seat, reach)
+            plan.at_the_end[place] = _kepler_worth(s, t, seat, plan)
         elif place > 0 and player.disks > 0 and s.run[place - 1].stations > 0 and s.run[place - 1].disk == 0:
             plan.at_the_end[place] = _station_worth(s, t, place - 1, rounds_to_come(s, t))
     return int(plan.farthest)
 
 
 @helper
-def _best_flight(s, t, seat, contract, start, last, plan, reach):
+def _best_flight(s, t, seat, contract, start, last, plan):
     """(worth, place) of the best of the flights from ``start`` with this contract."""
     fuel_worth = _fuel_worth(rounds_to_come(s, t))
     each = int(t.secondary_vp[contract]) + int(t.secondary_fuel[contract]) * fuel_worth
     prize = int(t.complete_vp[contract]) if s.completed_by[contract] == 0 else -1
     if prize >= 0:
-        _find_rivals(s, seat, contract, plan, reach)
+        _find_rivals(s, seat, contract, plan)
     known, contract_worth = -1, 0.0
     best, end = NOTHING, start
     for place in range(start, last + 1):
@@ -332,14 +332,14 @@ def _fuel_worth(rounds):
 
 
 @leaf
-def _find_rivals(s, seat, contract, plan, reach):
+def _find_rivals(s, seat, contract, plan):
     """Write to the plan how many icons each of the others who may hold a contract will probably cross."""
     for other in range(int(s.num_players)):
         rival = s.player[other]
         plan.ahead[other] = 0
         if other != seat and rival.hand[contract]:
             earlier = rival.order_position < s.player[seat].order_position
-            plan.ahead[other] = _icons_crossed(s, plan, reach[other], contract) + int(earlier)
+            plan.ahead[other] = _icons_crossed(s, plan, plan.reach[other], contract) + int(earlier)
 
 
 @leaf
@@ -359,12 +359,12 @@ def _contract_worth(s, crossed, each, prize, plan):
 
 
 @leaf
-def _kepler_worth(s, t, seat, reach):
+def _kepler_worth(s, t, seat, plan):
     """The prize for reaching Kepler: the first arrival's, unless somebody is or will probably be there before."""
     first = s.arrivals == 0
     for other in range(int(s.num_players)):
         rival = s.player[other]
-        if other != seat and rival.order_position < s.player[seat].order_position and reach[other] > s.run_length:
+        if other != seat and rival.order_position < s.player[seat].order_position and plan.reach[other] > s.run_length:
             first = False
     return int(t.first_arrival_vp) if first else int(t.later_arrival_vp)
 
@@ -379,41 +379,41 @@ def _station_worth(s, t, index, rounds):
 
 
 @helper
-def _best_contract(s, t, seat, plan, reach):
+def _best_contract(s, t, seat, plan):
     """The contract with the best flight."""
-    return _best_of_hand(s, t, seat, 0.0, plan, reach)[1]
+    return _best_of_hand(s, t, seat, 0.0, plan)[1]
 
 
 @helper
-def _best_of_hand(s, t, seat, unknown, plan, reach):
+def _best_of_hand(s, t, seat, unknown, plan):
     """(worth, contract) of the best flight with any of the contracts in hand."""
     player = s.player[seat]
-    last = _value_ends(s, t, seat, 0, int(player.modules), int(player.fuel), unknown, plan, reach)
+    last = _value_ends(s, t, seat, 0, int(player.modules), int(player.fuel), unknown, plan)
     best, choice = NOTHING, 0
     for contract in range(NUM_TRAITS):
         if player.hand[contract]:
-            worth, _ = _best_flight(s, t, seat, contract, 0, last, plan, reach)
+            worth, _ = _best_flight(s, t, seat, contract, 0, last, plan)
             if worth > best:
                 best, choice = worth, contract
     return best, choice
 
 
 @helper
-def _best_load(s, t, seat, plan, reach):
+def _best_load(s, t, seat, plan):
     """The fuel to load: just what the best flight needs."""
     player = s.player[seat]
-    last = _value_ends(s, t, seat, 0, int(player.tank), int(player.fuel), 0.0, plan, reach)
-    _, end = _best_flight(s, t, seat, int(player.contract) - 1, 0, last, plan, reach)
+    last = _value_ends(s, t, seat, 0, int(player.tank), int(player.fuel), 0.0, plan)
+    _, end = _best_flight(s, t, seat, int(player.contract) - 1, 0, last, plan)
     return max(0, _fuel_to(plan, end) - int(player.tank))
 
 
 @helper
-def _best_move(s, t, seat, mask, plan, reach):
+def _best_move(s, t, seat, mask, plan):
     """The way to fly on that still allows the best flight and leaves the most fuel."""
     player = s.player[seat]
     place, tank = int(player.place), int(player.tank)
-    last = _value_ends(s, t, seat, place, tank, 0, 0.0, plan, reach)
-    _, end = _best_flight(s, t, seat, int(player.contract) - 1, place, last, plan, reach)
+    last = _value_ends(s, t, seat, place, tank, 0, 0.0, plan)
+    _, end = _best_flight(s, t, seat, int(player.contract) - 1, place, last, plan)
     if end == place:
         return STOP
     best, choice = TOO_MUCH, MOVE
@@ -440,7 +440,7 @@ def _best_move(s, t, seat, mask, plan, reach):
 
 
 @helper
-def _best_pick(s, t, seat, mask, plan, reach):
+def _best_pick(s, t, seat, mask, plan):
     """The pick that leads to the best position."""
     copies = _room_for_states(1)
     best, choice = NOTHING, 0
@@ -456,16 +456,16 @@ def _best_pick(s, t, seat, mask, plan, reach):
         copies[0] = s
         use_card(copies[0], t, copies[0].player[seat], action)
         if copies[0].node == IN_TARGET:
-            worth, _ = _best_target(copies[0], t, seat, plan, reach)
+            worth, _ = _best_target(copies[0], t, seat, plan)
         else:
-            worth = _worth(copies[0], t, seat, plan, reach)
+            worth = _worth(copies[0], t, seat, plan)
         if worth > best:
             best, choice = worth, action
     return choice
 
 
 @helper
-def _best_target(s, t, seat, plan, reach):
+def _best_target(s, t, seat, plan):
     """(worth, id) of the best target of a special action."""
     copies = _room_for_states(1)
     mask = np.zeros((NUM_ACTIONS + 63) // 64, np.uint64)
@@ -475,18 +475,18 @@ def _best_target(s, t, seat, plan, reach):
         if allowed(mask, action):
             copies[0] = s
             use_special(copies[0], t, copies[0].player[seat], seat, action - TARGET)
-            worth = _worth(copies[0], t, seat, plan, reach)
+            worth = _worth(copies[0], t, seat, plan)
             if worth > best:
                 best, choice = worth, action
     return best, choice
 
 
 @helper
-def _worth(s, t, seat, plan, reach):
+def _worth(s, t, seat, plan):
     """A seat's prospects in the middle of a draft, in points."""
     picks_left = 2 * int(s.num_players) - int(s.draft_pos)
     unknown = 1 + DISCOVERY_RATE * picks_left if picks_left > 0 else 0.0
-    best, _ = _best_of_hand(s, t, seat, unknown, plan, reach)
+    best, _ = _best_of_hand(s, t, seat, unknown, plan)
     return int(s.player[seat].vp) + best + _later_worth(s, t, seat)
 
 

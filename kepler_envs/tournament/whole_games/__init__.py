@@ -14,7 +14,7 @@ import numpy as np
 
 from kepler_envs.engine.code_cache import Scope, digest_when_loaded
 from kepler_envs.engine.game import RUNNING, Configuration, Game, record_array
-from kepler_envs.engine.kernel import array_of, helper, kernel
+from kepler_envs.engine.kernel import array_of, borrowed, helper, kernel
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR, start
 from kepler_envs.engine.snapshot import Snapshot
@@ -86,7 +86,7 @@ def whole_games_kernel(policies: tuple[CompiledPolicy, ...]) -> Any:
     def whole_games(
         states, constants, legal, generators, seeds, chosen, owners, agent_seeds, ranks, scores, returns, endings,
     ):  # fmt: skip
-        c = constants[0]
+        c, legal = constants[0], borrowed(legal)
         t = c.tables
         for g in range(seeds.size):
             for seat in range(generators.size):

@@ -23,7 +23,7 @@ from kepler_envs.bots.search.kernels.search import add_child, add_returns, chanc
 from kepler_envs.bots.search.kernels.tree import IN_TREE, NODE, NONE, ROOT, SETTINGS
 from kepler_envs.engine.bits import allowed, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
-from kepler_envs.engine.kernel import INT, array_of, helper, kernel
+from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.transition import core, record_types
@@ -144,6 +144,9 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
         masks, seats, ranks, outcomes, size,
     ):  # fmt: skip
         t, settings = tables[0], settings_array[0]
+        nodes, used, paths, outcomes = borrowed(nodes), borrowed(used), borrowed(paths), borrowed(outcomes)
+        legal, untried = borrowed(legal), borrowed(untried)
+        observations, masks = borrowed(observations), borrowed(masks)
         simulated = 0
         for g in range(origins.size):
             if used[g, 0] == 0:
@@ -205,6 +208,8 @@ def absorb_kernel(policy: CompiledPolicy) -> Any:
 
     @kernel(policy.scope, "absorb", signature)
     def absorb(nodes, used, paths, depths, legal, seats, priors, values, outcomes, settings_array, returns):
+        nodes, used, paths, legal = borrowed(nodes), borrowed(used), borrowed(paths), borrowed(legal)
+        priors, values, returns = borrowed(priors), borrowed(values), borrowed(returns)
         played_out = np.float32(settings_array[0].mix)
         expected = np.float32(1.0) - played_out
         for g in range(seats.size):

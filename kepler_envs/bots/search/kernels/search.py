@@ -18,7 +18,7 @@ import numpy as np
 from kepler_envs.bots.search.kernels.tree import IN_TREE, NODE, NONE, PUCT, ROOT, SETTINGS
 from kepler_envs.engine.bits import allowed
 from kepler_envs.engine.game import RUNNING
-from kepler_envs.engine.kernel import INT, array_of, helper, kernel, leaf
+from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR, below, stream_seed
 from kepler_envs.engine.transition import core, record_types
@@ -208,6 +208,8 @@ def search_kernel(policy: CompiledPolicy) -> Any:
         origin, tables, work, nodes, used, path, legal, untried, generators, settings_array, iterations, ranks, returns
     ):
         t, settings = tables[0], settings_array[0]
+        nodes, used, path = borrowed(nodes), borrowed(used), borrowed(path)
+        legal, untried = borrowed(legal), borrowed(untried)
         if used[0] == 0:
             plant(nodes, used)
         generator = generators[settings.paired]
