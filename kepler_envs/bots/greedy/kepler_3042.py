@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allowed, lowest, without_lowest
+from kepler_envs.engine.bits import allowed, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import borrowed, helper, leaf, room_for
 from kepler_envs.games.kepler_3042 import rules
 from kepler_envs.games.kepler_3042.actions import (
@@ -369,6 +369,15 @@ def _target_worth(s, t, player, place, left):
     return worth + OBJECTIVE_COLONY * _wanted(s, t, player, np.int64(planet.kind), np.int64(t.zone[place]), False)
 
 
+@leaf
+def _tiles_shown(s):
+    """How many tiles are face up: there are no more targets."""
+    count = 0
+    for word in range(WORDS):
+        count += bit_count(s.face_up[word])
+    return count
+
+
 @helper
 def _list_targets(s, t, player, left, targets):
     """List the open tiles that a starship could go to, with their worth. Returns their number."""
@@ -417,7 +426,7 @@ def _best_way(s, t, player, ship, place, left, targets, count, known):
 @helper
 def _best_target(s, t, player, left):
     """What the best open tile is worth to a new starship."""
-    targets = _room_for_targets(NUM_HEXES)
+    targets = _room_for_targets(_tiles_shown(s))
     count = _list_targets(s, t, player, left, targets)
     return _best_way(s, t, player, -1, int(t.sol), left, targets, count, 0.0)
 
@@ -434,7 +443,7 @@ def _ships_worth(s, t, seat, left):
     player = s.player[seat]
     worth = 0.0
     room = MAX_COLONIES - int(player.colonies)
-    targets = _room_for_targets(NUM_HEXES)
+    targets = _room_for_targets(_tiles_shown(s))
     count = _list_targets(s, t, player, left, targets) if player.ships_in_space > 0 else 0
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
@@ -452,7 +461,7 @@ def _ships_worth(s, t, seat, left):
 @helper
 def _best_hex(s, t, mask, ship):
     """The legal hex that is worth most to a starship. DONE if that is legal and no hex is worth more than staying."""
-    targets = _room_for_targets(NUM_HEXES)
+    targets = _room_for_targets(_tiles_shown(s))
     count = _list_targets(s, t, s.player[s.seat], rounds_left(s), targets)
     return _best_hex_of(s, t, mask, ship, targets, count)
 
@@ -494,7 +503,7 @@ def _ship_to_move(s, t, targets, count):
 @helper
 def _mover(s, t, mask):
     """The starship that goes where several could go."""
-    targets = _room_for_targets(NUM_HEXES)
+    targets = _room_for_targets(_tiles_shown(s))
     count = _list_targets(s, t, s.player[s.seat], rounds_left(s), targets)
     ship = _ship_to_move(s, t, targets, count)
     return SHIP + ship if ship >= 0 and allowed(mask, SHIP + ship) else _any(mask, SHIP, SHIP + MAX_SHIPS)
@@ -503,7 +512,7 @@ def _mover(s, t, mask):
 @helper
 def _best_move(s, t):
     """The best destination of the starship to move. Other starships may be able to reach it, too."""
-    player, targets = s.player[s.seat], _room_for_targets(NUM_HEXES)
+    player, targets = s.player[s.seat], _room_for_targets(_tiles_shown(s))
     count = _list_targets(s, t, player, rounds_left(s), targets)
     ship = _ship_to_move(s, t, targets, count)
     if ship < 0:
@@ -845,7 +854,7 @@ def _bonus_worth(s, t, bonus):
         return NEO_BONUS * min(1.0, left / SOON)
     if bonus == SPACE_LOGISTICS:
         return SHIP_BONUS * _best_target(s, t, player, left)
-    gain, targets = 0.0, _room_for_targets(NUM_HEXES)
+    gain, targets = 0.0, _room_for_targets(_tiles_shown(s))
     count = _list_targets(s, t, player, left, targets)
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
