@@ -18,7 +18,7 @@ import pytest
 from kepler_envs.cli import main
 from kepler_envs.tournament import WorkerError
 from kepler_envs.tournament import run as tournament_module
-from kepler_envs.tournament.ledger import Ledger, LedgerError, delete_ledger
+from kepler_envs.tournament.ledger import FORMAT, Ledger, LedgerError, checksum, delete_ledger
 from kepler_envs.tournament.play import Forfeit, GameResult
 from kepler_envs.tournament.workers import GOES_ON
 
@@ -148,6 +148,18 @@ def test_a_damaged_row_is_named(change, words, path):
     assert words in str(raised.value)
 
 
+def test_ledgers_of_this_format_keep_their_checksums():
+    assert FORMAT == 3
+    assert checksum([(0, 7, "digest", "[1, 2]"), (0, "b", 3)]) == "c1ffed304788398b"
+
+
+def test_a_closed_ledger_is_not_used(path):
+    with Ledger(path, IDENTITY) as ledger:
+        pass
+    with pytest.raises(LedgerError, match="closed database"):
+        ledger.count()
+
+
 def test_an_empty_file_is_no_new_ledger(tmp_path):
     path = tmp_path / "games.sqlite"
     path.touch()
@@ -222,7 +234,7 @@ def test_a_ledger_that_another_process_made_in_the_meantime_is_used(tmp_path, mo
     """Both looked before either had made one."""
     path = tmp_path / "games.sqlite"
     with Ledger(path, IDENTITY) as first:
-        monkeypatch.setattr(Path, "exists", lambda _: False)
+        monkeypatch.setattr(os.path, "exists", lambda _: False)
         first.add(GAMES[:1], "digest", "commit")
         with Ledger(path, IDENTITY) as second:
             second.add(GAMES[1:2], "digest", "commit")
@@ -230,6 +242,16 @@ def test_a_ledger_that_another_process_made_in_the_meantime_is_used(tmp_path, mo
         with pytest.raises(LedgerError, match="holds games of another tournament"):
             Ledger(path, {**IDENTITY, "seed": 8})
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_ledger_that_another_process_made_in_the_meantime_keeps_its_journal(path, monkeypatch):
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("DELETE FROM games")
+    monkeypatch.setattr(os.path, "exists", lambda _: False)
+    Ledger(path, IDENTITY).close()
+    assert sorted(file.name for file in path.parent.iterdir()) == ["games.sqlite", "games.sqlite-journal"]
+    other.close()
 
 
 def test_ledgers_begun_at_once_are_one(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
 from kepler_envs.tournament.pairing import parts_of
-from kepler_envs.tournament.schedule import Schedule, count_tables, stand_in_seed
+from kepler_envs.tournament.schedule import Schedule, ScheduledGame, count_tables, stand_in_seed
 
 SIZES = [(agents, seats) for agents in (2, 3, 4, 5, 7) for seats in (2, 3, 4, 5, 8)]
 
@@ -48,7 +48,7 @@ def test_blocks_by_hand():
     assert Schedule(2, 4, 0).compositions == ((0, 1, 1, 1), (0, 0, 0, 1), (0, 0, 1, 1))
     assert Schedule(3, 4, 0).compositions[6:] == ((0, 0, 1, 2), (0, 1, 1, 2), (0, 1, 2, 2))
     assert Schedule(5, 4, 0).block == (20 + 5) * 4
-    assert [Schedule(2, 4, 0).whole_rounds(games) for games in (1, 12, 13)] == [12, 12, 24]
+    assert [Schedule(2, 4, 0).whole_rounds(games) for games in (0, 1, 12, 13)] == [0, 12, 12, 24]
 
 
 def test_seatings_differ_between_blocks_and_seeds():
@@ -78,6 +78,14 @@ def test_seeds_are_distinct_and_repeat():
     assert all(0 <= seed < 2**63 for seed in seeds)
     assert [Schedule(3, 4, 0)[number] for number in range(2000)] == games
     assert Schedule(3, 4, 1)[0].seed != games[0].seed
+
+
+def test_a_tournament_begun_by_an_earlier_version_goes_on():
+    """Its ledger holds games that this version plays again, and it would not play the missing ones otherwise."""
+    own = {0: 5191317289821016647, 1: 3025714648123181289, 2: 5407827293178686995}
+    game = ScheduledGame(29, (1, 2, 0, 1), 1380313749858714631, (own[1], own[2], own[0], own[1]))
+    assert Schedule(3, 4, 7)[29] == game
+    assert stand_in_seed(game) == 6128049008474306520
 
 
 def test_an_agent_has_one_seed_at_a_table():
