@@ -36,6 +36,8 @@ def test_lines_are_written_sorted_and_read_again(tmp_path):
     write_lines(path, [Height("b", 3)], Height)
     assert read_lines(path, Height) == [Height("a", 1, "a note, with a comma"), Height("b", 3)]
     assert path.read_text().splitlines()[0] == "release,name,metres,note"
+    write_lines(path, [Height("c", 1)], Height, gone=lambda line: line.metres == 1)
+    assert read_lines(path, Height) == [Height("b", 3), Height("c", 1)], "new lines are not gone"
 
 
 def test_what_is_true_is_written_in_one_way(tmp_path):

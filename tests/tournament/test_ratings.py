@@ -103,6 +103,15 @@ def test_a_perfect_record_stays_finite():
     assert 800 < found.points[0] < 3000 and np.isfinite(found.high).all()
 
 
+def test_four_hundred_points_are_odds_of_ten_to_one():
+    """Nine wins and the imaginary one are ten to the one imaginary loss."""
+    told: list[tuple[int, int]] = []
+    agents, ranks = np.tile([0, 1], (9, 1)), np.tile([1, 2], (9, 1))
+    found = rate(agents, ranks, 2, anchor=1, samples=40, progress=lambda *so_far: told.append(so_far))
+    assert found.points == pytest.approx([400, 0])
+    assert told == [(sample, 40) for sample in range(1, 41)]
+
+
 @pytest.mark.parametrize(("wins", "losses"), [(20, 0), (4, 0), (59, 1)])
 def test_the_interval_of_two_agents_is_bayes_s(wins, losses):
     """With one imaginary win of each it is that of Beta(wins + 1, losses + 1). A perfect record has one, too."""
