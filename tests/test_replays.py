@@ -81,6 +81,17 @@ def edited(content: bytes, dice: random.Random) -> bytes:
     return b"".join(lines)
 
 
+def test_what_was_written_is_read(path):
+    """The largest seed has as many digits as are allowed. A game that is not over has no closing line."""
+    config = kepler_envs.load_game(GAME).configure(2, max_turns=4)
+    whole = read_replay(path).actions
+    for seed, actions in ((5, whole), (5, whole[:3]), (2**64 - 1, [])):
+        replay = record(config, seed, actions)
+        write_replay(path, replay)
+        assert read_replay(path) == replay
+        assert verify(replay, config).over == (replay.final is not None) == (actions == whole)
+
+
 def test_no_accident_is_shown_as_the_game(path, content, capsys):
     """Whatever is edited is an error of one line; but nothing contradicts a name, or a file that ends where a game
     might have been left."""
@@ -127,6 +138,15 @@ def test_values_that_no_replay_has(line, values, words, path, capsys):
     assert main(["replay", str(path)]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"kepler-envs: {path}: ") and words in said and len(said) < 400
+
+
+@pytest.mark.parametrize(
+    ("line", "words"), [("{", "is not JSON: "), ("[1]", "is not an object"), ("7", "is not an object")]
+)
+def test_a_line_that_is_no_object(line, words, path, content):
+    path.write_bytes(content + line.encode())
+    with pytest.raises(ReplayError, match=rf"game\.jsonl: line {len(content.splitlines()) + 1} {words}"):
+        read_replay(path)
 
 
 @pytest.mark.parametrize("bracket", ["[", '{"a":'])
@@ -334,4 +354,7 @@ def test_cards_that_are_gone_are_asked_for(path):
     replay = read_replay(path)
     replay.options["components"] = "gone.toml"
     with pytest.raises(ReplayError, match="; the component file was gone.toml: change to the folder it is in, or corr"):
+        configuration_of(replay, kepler_envs.load_game)
+    replay.options["components"] = str(path)
+    with pytest.raises(ReplayError, match=r"game\.jsonl: not a TOML file: [^;]*$"):
         configuration_of(replay, kepler_envs.load_game)

@@ -128,11 +128,13 @@ def test_what_others_hide_is_told_in_public_words(room: Room) -> None:
     table, tokens = room.table("ad_astra", seats=[PERSON] * 3)
     mover = table.position.seat
     view = room.view(tokens[mover])
+    assert view["question"] and not any(room.view(tokens[seat])["question"] for seat in range(3) if seat != mover)
     placed = view["actions"][0]
     room.decide(tokens[mover], placed["id"], view["version"])
     for seat, token in enumerate(tokens):
-        told = room.view(token)["heard"][-1]["words"]
-        assert told == (placed["words"] if seat == mover else "place an action card face down on space 1")
+        told = room.view(token)["heard"][-1]
+        assert told["words"] == (placed["words"] if seat == mover else "place an action card face down on space 1")
+        assert told["number"] == 1 and told["news"] == (seat != mover)
 
 
 def test_undo_takes_back_the_bots_answers(room: Room) -> None:
@@ -145,8 +147,11 @@ def test_undo_takes_back_the_bots_answers(room: Room) -> None:
         room.decide(tokens[0], end["id"], before["version"])
         settle(table)
         answers = table.heard[heard + 1 :]
-    assert all(answer.seat == 1 for answer in answers) and room.view(tokens[0])["undo"]
-    assert room.client.post(f"/api/seat/{tokens[0]}/undo", json={}).status_code == 200
+    answered = room.view(tokens[0])
+    assert all(answer.seat == 1 for answer in answers) and answered["undo"]
+    undone = room.client.post(f"/api/seat/{tokens[0]}/undo", json={})
+    assert undone.status_code == 200
+    assert undone.json()["version"] > answered["version"], "or pages that wait for news would not be told"
     assert table.position.digest() == digest and len(table.heard) == heard
     assert room.view(tokens[0])["actions"] == before["actions"]
 
@@ -572,8 +577,8 @@ def test_host_and_origin(room: Room) -> None:
         answer = room.client.post(f"{path}/undo", json={}, headers={"Origin": origin})
         assert answer.status_code == 403, origin
     assert room.client.get(path, headers={"Origin": "http://127.0.0.1:8042"}).status_code == 200
-    open_to_all = client_of(room.house, local=False, names=("table.example",))
-    for host, status in (("10.0.0.7:8042", 200), ("table.example", 200), ("evil.example", 403)):
+    open_to_all = client_of(room.house, local=False, names=("Table.example",))
+    for host, status in (("10.0.0.7:8042", 200), ("TABLE.example", 200), ("evil.example", 403)):
         assert open_to_all.get(path, headers={"Host": host}).status_code == status, host
 
 
@@ -644,7 +649,7 @@ def test_only_json_and_not_too_much_of_it(room: Room) -> None:
         ({"seats": [PERSON, "x" * 400]}, 400), ({"options": {"nonsense": "1"}}, 400),
         ({"options": {"quest_size": "99"}}, 400),
         ({"options": {"components": "/etc/passwd"}}, 400), ({"options": {"quest_size": [1]}}, 400),
-        ({"seed": "-1"}, 400),
+        ({"seed": "-1"}, 400), ({"seed": "1_0"}, 400), ({"seed": "\u0661"}, 400),
         ({"seed": "x"}, 400), ({"seed": str(2**64)}, 400), ({"seed": 5}, 400), ({"advice": 1}, 400),
         ({"options": {"num_players": 2}}, 400),
     ],
