@@ -181,6 +181,13 @@ def test_what_can_be_written_is_known_before(letters, tmp_path):
     assert path.read_bytes() == b"all of it" and list(tmp_path.iterdir()) == [path]
 
 
+def test_folders_that_are_missing_are_made(tmp_path):
+    write_atomically(tmp_path / "a" / "b" / "file", b"x")
+    assert (tmp_path / "a" / "b" / "file").read_bytes() == b"x"
+    with in_turn(tmp_path / "c" / "d"):
+        assert (tmp_path / "c" / "d").is_dir()
+
+
 @pytest.mark.parametrize("is_there", [True, False])
 def test_what_is_written_through_a_link_is_where_it_points(is_there, tmp_path):
     target, link = tmp_path / "storage" / "results.csv", tmp_path / "results.csv"

@@ -143,13 +143,11 @@ class Table:
                 raise NotNowError("the table has changed meanwhile: look again")
             self._write_and_apply(action)
 
-    def decide_for_bot(self, action: int, version: int) -> bool:
-        """Take a bot's decision on the position of that version; False if the table has changed meanwhile."""
+    def decide_for_bot(self, action: int, version: int) -> None:
+        """Take a bot's decision on the position of that version, unless the table has changed meanwhile."""
         with self.lock:
-            if version != self.version or self.position.over:
-                return False
-            self._write_and_apply(action)
-            return True
+            if version == self.version and not self.position.over:
+                self._write_and_apply(action)
 
     def _write_and_apply(self, action: int) -> None:
         """Save before the decision counts, so that nothing answered is ever lost."""

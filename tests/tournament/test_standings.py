@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kepler_envs.tournament.play import Forfeit, GameResult
-from kepler_envs.tournament.standings import share, standings
+from kepler_envs.tournament.standings import half_width, share, standings
 
 
 def game(
@@ -66,16 +66,21 @@ def test_margins_are_scores_less_the_mean_of_the_others():
     assert found.margins[1 - first][first].mean == pytest.approx(7 - 9) and found.margins[first][first] is None
 
 
+def test_two_values_have_an_interval_and_one_has_none():
+    assert half_width(np.array([0.0, 1.0])) == pytest.approx(12.706 / 2, rel=1e-4)  # t with one degree
+    assert half_width(np.array([1.0])) == np.inf
+
+
 def test_forfeits_that_look_alike_are_counted_together():
     def crash(number: int, line: str) -> GameResult:
         forfeit = Forfeit("u", 5 + number, "exception", f"Traceback\n  File\nValueError: {line}\n")
         return dataclasses.replace(RESULTS[number], forfeits=(forfeit,))
 
-    results = [crash(0, "a"), RESULTS[1], crash(2, "b"), crash(3, "a")]
+    results = [crash(0, "b"), RESULTS[1], crash(2, "a"), crash(3, "a")]
     found = standings(results, ["u", "b"], ["ugly", "bad"], samples=5, seed=0)
     assert [(group.agent, group.games, group.game, group.decision) for group in found.forfeits] == [
-        ("ugly", 2, 0, 5),
-        ("ugly", 1, 2, 7),
+        ("ugly", 2, 2, 7),
+        ("ugly", 1, 0, 5),
     ]
     assert {line.agent: line.forfeits for line in found.lines} == {"ugly": 3, "bad": 0}
 

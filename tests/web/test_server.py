@@ -29,7 +29,7 @@ from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import configuration_of, read_replay, record, verify, write_replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.terminal import make_console
-from kepler_envs.web import api
+from kepler_envs.web import UnknownError, WebError, api
 from kepler_envs.web.advice import SEED, advise
 from kepler_envs.web.cards import cards_of
 from kepler_envs.web.expectations import Expectations
@@ -445,6 +445,9 @@ def test_the_advice_of_a_search_is_what_it_found() -> None:
         assert row["share"] == pytest.approx(found.visits[row["id"]] / found.visits.sum(), abs=1e-4)
         value = found.values[row["id"]]
         assert row["value"] == (None if np.isnan(value) else pytest.approx(value, abs=1e-3))
+    tried, *others = advise(position, "mcts:1")["rows"]
+    assert tried["share"] == 1 and tried["value"] is not None
+    assert others and all((row["share"], row["value"]) == (0, None) for row in others), "JSON has no NaN"
 
 
 def test_a_bot_that_there_is_not_is_refused_in_a_line(room: Room) -> None:
@@ -472,7 +475,7 @@ def test_who_may_ask_what(room: Room) -> None:
     mover = tokens[table.position.seat]
     for bot in ("mcts:9999999", "mcts:50000", "nobody", "x" * 5000):
         refused = room.client.post(f"/api/seat/{mover}/ask", json={"bot": bot})
-        assert refused.status_code == 400, (bot, refused.text)
+        assert refused.status_code == 400 and len(refused.text) < 300, (bot, refused.text)
     other = room.client.post(f"/api/seat/{mover}/ask", json={"bot": "best"})  # which was trained for other options
     assert other.status_code == 400 and other.json()["error"].startswith(f"{BEST_NETWORK}.zip was trained")
     quiet, tokens = room.table(seats=[PERSON, PERSON], advice=False)
@@ -838,6 +841,25 @@ def test_the_replay_is_not_given_away_early(room: Room) -> None:
     assert str(seed) not in json.dumps(room.view(tokens[0]))
 
 
+def test_a_film_shows_a_seat_its_own_choices_and_tells_what_others_heard() -> None:
+    film = Film.of(record(kepler_envs.load_game("ad_astra").configure(3), 5, []), "a label")
+    mover, action = film.position(0).seat, film.position(0).legal_actions()[0]
+    film.add(action)
+    for seat, is_shown in ((mover, True), (None, True), ((mover + 1) % 3, False)):
+        frame = film.frame(0, seat)
+        assert (bool(frame["actions"]), frame["taken"]) == (is_shown, action if is_shown else None)
+    assert film.frame(1, None)["taken"] is None
+    story = film.story()
+    assert story["told"][0]["public"] == "place an action card face down on space 1" != story["told"][0]["words"]
+    assert (story["decisions"], len(story["scores"]), story["results"], story["growing"]) == (1, 2, [], False)
+    for at in (-1, 2):
+        with pytest.raises(UnknownError, match=rf"position {at} is not there; there are 0\.\.1"):
+            film.position(at)
+    for seat in (-1, 3):
+        with pytest.raises(WebError, match=rf"seat {seat} is not there; there are 0\.\.2"):
+            film.frame(0, seat)
+
+
 def test_frames_that_are_not_there(room: Room) -> None:
     table, tokens = room.table()
     play_to_the_end(room, table, {0: tokens[0]})
@@ -860,6 +882,8 @@ def test_tables_are_deleted_with_their_files(room: Room, tmp_path: Path) -> None
     assert not (tmp_path / "tables" / table.number).exists()
     assert room.client.get(f"/api/seat/{tokens[0]}").status_code == 404
     assert room.client.delete(f"{room.host}/tables/{table.number}").status_code == 404
+    without_bots, _ = room.table(seats=[PERSON, PERSON])
+    assert room.client.delete(f"{room.host}/tables/{without_bots.number}").status_code == 200
 
 
 # ---------------------------------------------------------------- on disk
