@@ -132,3 +132,8 @@ def test_parts_of_no_games_are_refused(games, at_a_time):
     wrong = "games" if games < 1 else "at_a_time"
     with pytest.raises(ValueError, match=f"{wrong} = .* is not allowed; allowed: an integer from 1 on"):
         next(parts_of(games, at_a_time, 4, 0))
+
+
+def test_parts_fill_every_seat():
+    assert [part.games for part in parts_of(1, 1, 4, 0)] == [4]
+    assert [part.games for part in parts_of(9, 5, 4, 0)] == [8, 4]

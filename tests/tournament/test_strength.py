@@ -20,7 +20,7 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.records import RecordError, write_lines
 from kepler_envs.tournament import TournamentError, strength
-from kepler_envs.tournament.pairing import Part, parts_of, play_against
+from kepler_envs.tournament.pairing import Part, parts_of, play_against, play_parts
 from kepler_envs.tournament.strength import Line, Strength, read_lines
 from tests.component_file import kittens_with
 
@@ -97,6 +97,36 @@ def test_bots_of_a_pairing_draw_from_seeds_of_their_own():
     assert len(one.seeds) == len(other.seeds) == 8 and not one.seeds & other.seeds
 
 
+def test_who_is_first_wins_whatever_the_second_is_paid():
+    config = kepler_envs.load_game(GAME).configure(4, reward_mode="rank")
+    uniform = bots.load("uniform", config)
+    found = play_against(uniform, uniform, config, 24, 0)
+    assert ((found.wins == 1) == (found.returns == 1)).all() and found.wins.max() == 1
+
+
+def test_a_win_that_is_shared_counts_in_parts():
+    """In one turn nobody comes far."""
+    config = kepler_envs.load_game(GAME).configure(2, max_turns=1)
+    uniform = bots.load("uniform", config)
+    found = play_against(uniform, uniform, config, 4, 0)
+    assert (found.wins == 0.5).tolist() == (found.returns == 0).tolist() and 0.5 in found.wins
+
+
+def test_no_part_begins_after_a_stop():
+    config, stop = kepler_envs.load_game(GAME).configure(2, max_turns=1), threading.Event()
+    played = play_parts("uniform", "uniform", config, parts_of(12, 4, 2, 0), stop=stop)
+    assert [len(next(played).wins), len(next(played).wins)] == [4, 4]
+    stop.set()
+    assert list(played) == []
+
+
+def test_a_game_for_one_player_is_won_if_it_pays():
+    config = kepler_envs.load_game("kepler_3042").configure(1, level=1)
+    greedy = bots.load("greedy", config)
+    found = play_against(greedy, greedy, config, 8, 0)
+    assert found.wins.tolist() == (found.returns > 0).tolist() and 0 < found.wins.sum() < 8
+
+
 def test_what_is_known_is_not_played_again(tmp_path, monkeypatch):
     out = tmp_path / "strength.csv"
     measured(agents=("greedy",), games=40, out=out)
@@ -152,7 +182,10 @@ def test_more_games_replace_a_line_and_others_stay(tmp_path):
 
 def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     out, stop = tmp_path / "strength.csv", threading.Event()
-    measured(agents=("uniform",), games=4000, side_by_side=8, minutes=1e-9, out=out)
+    late = Strength(
+        kepler_envs.load_game(GAME).configure(), ("uniform",), games=4000, side_by_side=8, minutes=1e-9, out=out
+    )
+    assert strength.measure_all(late, stop, Console(file=io.StringIO())), "nobody stopped it"
     assert read_lines(out)[0].games == 8
     stop.set()
     *_, line = strength.measure(
