@@ -180,6 +180,11 @@ def test_more_games_replace_a_line_and_others_stay(tmp_path):
     assert [line.games for line in lines] == [10, 60] and lines[0] == other
 
 
+def test_one_game_is_more_than_a_record_without_lines_has(tmp_path):
+    measured(agents=("uniform",), games=1, players=2, out=tmp_path / "strength.csv")
+    assert read_lines(tmp_path / "strength.csv")[0].games == 2
+
+
 def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     out, stop = tmp_path / "strength.csv", threading.Event()
     late = Strength(
