@@ -26,7 +26,7 @@ from kepler_envs.tournament import run as tournament_module
 from kepler_envs.tournament.ledger import Ledger, LedgerError
 from kepler_envs.tournament.play import GameResult, Players
 from kepler_envs.tournament.report import learning_curves, read_learning_curve
-from kepler_envs.tournament.run import Tournament, display_names
+from kepler_envs.tournament.run import Tournament, display_names, replay_paths
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.standings import standings
 from kepler_envs.tournament.versions import Versions
@@ -71,6 +71,20 @@ def test_games_do_not_depend_on_how_many_there_are(tmp_path, monkeypatch):
     run(tmp_path / "many", processes=2)
     assert rows(tmp_path / "few") == rows(tmp_path / "many")
     assert report(tmp_path / "few") == report(tmp_path / "many")
+
+
+def test_memory_of_an_agent_is_asked_for_in_mib(tmp_path, monkeypatch):
+    asked = []
+
+    def refuse(*arguments, memory):
+        asked.append(memory)
+        raise BotError("enough is known")
+
+    monkeypatch.setattr(tournament_module, "Players", refuse)
+    for memory in (None, 256):
+        with pytest.raises(BotError, match="enough is known"):
+            run(tmp_path, memory_per_agent=memory)
+    assert asked == [None, 256 * 2**20]
 
 
 def test_games_do_not_depend_on_their_place_in_the_batch():
@@ -469,6 +483,7 @@ def test_names_are_short_where_they_can_be():
             "--agents: 40 on 8 seats can sit at 76,906,245 different tables; allowed: at most 1,000,000. Name fewer",
         ),
         ([GAME, "--players", "9"], "num_players = 9 is not allowed"),
+        (["kepler_3042", "--players", "1"], "--players 1 makes no tournament; allowed: at least 2"),
         ([GAME, "--games", "0"], "--games 0 is not allowed"),
         ([GAME, "--bootstrap", "39"], "--bootstrap 39 is not allowed; allowed: an integer from 40 on"),
         ([GAME, "--seed", "-1"], "--seed -1 is not allowed"),
@@ -479,6 +494,14 @@ def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
     assert main(["tournament", *arguments, "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_the_file_of_a_replay_is_named_after_both_agents():
+    """Of a long name it has the end, in whole letters."""
+    several = replay_paths(Path("replays"), ["a", "b!", "b?"])
+    assert [path.name for path in several.values()] == ["a-b_.jsonl", "a-b_-0-2.jsonl", "b_-b_.jsonl"]
+    (path,) = replay_paths(Path("replays"), ["x" * 300, "\u00e4" * 99 + "end"]).values()
+    assert path.name == f"{'x' * 100}-{chr(0xE4) * 48}end.jsonl"
 
 
 def test_the_command_writes_a_game_of_its_ledger_down(tmp_path, capsys):
