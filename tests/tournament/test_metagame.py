@@ -74,6 +74,20 @@ def test_without_an_answer_there_is_none():
     assert np.isnan(mass).all() and np.isnan(average).all()
 
 
+@needs_open_spiel
+def test_a_solver_that_fails_leaves_no_answer(monkeypatch):
+    """Least of all that of the game before."""
+    import cvxpy
+
+    def fail(*_):
+        raise cvxpy.error.SolverError("it gave up")
+
+    nash_averaging(CYCLE)
+    monkeypatch.setattr(cvxpy.Problem, "solve", fail)
+    mass, average = nash_averaging(DOMINANCE)
+    assert np.isnan(mass).all() and np.isnan(average).all()
+
+
 def table(number: int, names: str, winner: int) -> GameResult:
     ranks = tuple(1 if seat == winner else 2 for seat in range(len(names)))
     zeros = (0,) * len(names)
@@ -138,6 +152,13 @@ def test_draws_leave_no_winner_to_rounding():
     for value in evaluate(agents, wins, [0, 1, 2], 3, 0):
         assert value.alpha_rank.mean == pytest.approx(1 / 3, abs=1e-6)
         assert value.alpha_rank.low == pytest.approx(1 / 3, abs=1e-6)
+
+
+@needs_open_spiel
+def test_one_game_of_each_pair_is_enough():
+    one, other = evaluate(np.array([[0, 1]]), np.array([[1.0, 0.0]]), [0, 1], 1, 0)
+    assert one.alpha_rank.mean > 0.97 and other.nash_average.mean == pytest.approx(-1, abs=1e-3)
+    assert evaluate(np.array([[0, 1]]), np.array([[1.0, 0.0]]), [0, 1, 2], 1, 0) is None
 
 
 def test_tables_of_one_against_others():
