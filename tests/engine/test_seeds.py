@@ -51,6 +51,12 @@ def test_mix_is_splitmix64():
     assert seeds.mix_all(np.array(EDGES, np.uint64)).tolist() == [seeds.mix(word) for word in EDGES]
 
 
+def test_opponents_of_an_earlier_version_made_the_same_choices():
+    """Records name the seed that their games are played again with."""
+    found = seeds.opponent_seeds(np.array([0, 1, 2**64 - 1], np.uint64))
+    assert found.tolist() == [8538881101928260127, 5578044415898681156, 152233838039664350]
+
+
 @pytest.mark.parametrize("seed", [*EDGES, np.int64(5), np.uint64(2**64 - 1), np.int8(3)])
 def test_integers_of_any_kind_are_seeds(seed):
     assert seeds.check_seed(seed) == int(seed) and type(seeds.check_seed(seed)) is int

@@ -59,7 +59,22 @@ NEW = {"address": "local", "num_cpus": 2, "include_dashboard": False}
 
 def test_a_new_cluster_has_the_cores_asked_for(ray):
     with Cluster("local", 2):
-        assert ray.asked == [NEW]
+        assert ray.asked == [NEW] and ray.ended == 0
+    assert ray.ended == 1
+
+
+def test_a_cluster_that_cannot_be_used_is_left(ray, monkeypatch):
+    monkeypatch.setattr(ray, "nodes", lambda: [{}])
+    with pytest.raises(KeyError):
+        Cluster("local", 2)
+    assert ray.ended == 1
+
+
+def test_nodes_that_are_gone_or_have_no_core_are_none(ray, monkeypatch):
+    nodes = [{"Alive": False, "Resources": {"CPU": 4.0}}, {"Alive": True, "Resources": {}}]
+    monkeypatch.setattr(ray, "nodes", lambda: nodes)
+    with Cluster("local", 2) as cluster:
+        assert cluster.size == "0 nodes, 0 cores"
 
 
 @pytest.mark.parametrize("variable", ["", "auto"])
