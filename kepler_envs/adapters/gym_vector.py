@@ -174,7 +174,6 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             if seeds[row] is not None:
                 self._random[row], self._random_seeds[row] = seeding.np_random(seeds[row])
         self._dealt = True
-        self._begin_step()
         self._in_play[:] = False
         self._deal(chosen, [self._following(row) if seeds[row] is None else seeds[row] for row in chosen])
         self._play_others()

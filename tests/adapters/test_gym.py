@@ -323,6 +323,19 @@ def test_an_illegal_action_loses_or_raises():
     assert strict.snapshot() == before
 
 
+def test_an_illegal_action_ends_the_game_at_the_score_so_far():
+    env = make_seat("kepler_run", seat=0)
+    _, info = env.reset(seed=1)
+    for _ in range(8):
+        *_, info = env.step(int(info["action_mask"].argmax()))
+    score = env.snapshot().results()[1][0]
+    last_seen, *_, info = env.step(int(info["action_mask"].argmin()))
+    assert info["score"] == score > 0
+    kept = last_seen.copy()
+    env.reset(seed=2)
+    assert np.array_equal(last_seen, kept)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, replace
+
 import numpy as np
 import pytest
 
 import kepler_envs
-from agents.evaluation import mean_return, trials_of
+from agents.evaluation import ALONE, Evaluation, mean_return, trials_of
 from kepler_envs import bots
-from kepler_envs.tournament.standings import half_width
+from kepler_envs.tournament.standings import Share, half_width
 
 
 def test_the_last_trials_are_those_against_the_last_opponent():
@@ -30,6 +33,20 @@ def test_the_games_of_a_trial_are_spread_over_its_configurations():
     played = trial.evaluate(bots.load("greedy", short[1]), 10)
     assert [config for config, _ in trial.games] == short
     assert (played.opponent, played.wins.games) == ("uniform", 12)
+
+
+def test_what_is_said_of_an_evaluation_and_kept_of_it():
+    """Points are said of games for one player alone."""
+    one = Evaluation("greedy", Share(0.26, 0.2, 0.33, 100), 40.5, Share(-0.2, -0.3, -0.1, 100), version="greedy-1")
+    alone = replace(one, opponent=ALONE, points=Share(12.346, 11.0, 13.0, 100))
+    assert (one.in_words, one.against) == ("greedy  26.0% (20-33)", "against greedy")
+    assert (alone.in_words, alone.against) == ("alone  26.0% (20-33), 12.3 points", "alone")
+    assert one.columns == {"win_rate_greedy": 0.26, "low_greedy": 0.2, "high_greedy": 0.33, "games_greedy": 100}
+    assert alone.columns["points_alone"] == 12.35
+    assert one.summary == {"mean": 0.26, "low": 0.2, "high": 0.33, "games": 100}
+    assert alone.summary == {**one.summary, "points": 12.346}
+    for its in (one, alone):
+        assert Evaluation.from_json(json.loads(json.dumps(asdict(its)))) == its
 
 
 def test_the_interval_of_a_mean_return_is_students():
