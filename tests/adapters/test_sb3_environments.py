@@ -248,6 +248,18 @@ def test_the_shared_environment_shows_whoever_is_to_move():
             assert (told["r"], told["l"]) == (batch.final_return[row, 0], batch.final_length[row])
 
 
+@pytest.mark.parametrize("kind", [SeatVecEnv, SharedSeatVecEnv])
+def test_what_a_step_returned_is_not_written_to_by_the_next_one(kind):
+    """A learner keeps it until it has seen the next one."""
+    env = kind(batch_of(4, 2))
+    told = [env.reset(), env.action_masks()]
+    told += env.step(told[1].argmax(1))[:3]
+    kept, over = copy.deepcopy(told), False
+    while not over:
+        over = env.step(env.action_masks().argmax(1))[2].any()
+    assert all(np.array_equal(one, other) for one, other in zip(told, kept, strict=True))
+
+
 @pytest.mark.parametrize("kind", ["one seat", "all seats"])
 def test_an_environment_over_a_bot_tells_its_choice(kind):
     """As the last entry, within the space; the same games are played as without it."""
@@ -257,6 +269,7 @@ def test_an_environment_over_a_bot_tells_its_choice(kind):
     env, without = make(batch, over="greedy"), make(batch_of(8, 3))
     seen, rows, ended = env.reset(), np.arange(8), 0
     same = without.reset()
+    assert (env.observation_space.low[-1], env.observation_space.high[-1]) == (0, len(batch.config.actions) - 1)
     greedy.start(rows, rows.astype(np.uint64))
     for _ in range(200):
         assert seen.shape == (8, batch.config.observation.size + 1) and seen.dtype == np.int16

@@ -76,7 +76,8 @@ def test_decisions_are_those_of_whole_games_and_returns_those_they_ended_with():
 
 
 def test_as_many_as_asked_from_as_many_games_as_it_takes(positions):
-    assert len(positions) == 4000 and positions.observation.dtype == np.int16 and positions.mask.dtype == np.uint8
+    assert len(positions) == 4000 and positions.mask.dtype == np.uint8
+    assert {positions.observation.dtype, positions.actions.dtype, positions.below.dtype} == {np.dtype(np.int16)}
     masks = positions.masks(np.arange(4000))
     assert masks.shape == (4000, len(CONFIG.actions)) and masks.sum(1).min() > 1
     assert (positions.action == masks.argmax(1)).all(), "the teacher's choice, also where another was played"

@@ -82,3 +82,11 @@ def test_a_file_without_positions_says_what_is_missing(tmp_path):
     np.savez(tmp_path / "other.npz", observation=np.zeros(3))
     with pytest.raises(ValueError, match="other.npz has no positions: mask, actions, shares"):
         Positions.load(tmp_path / "other.npz")
+
+
+def test_a_file_is_no_place_for_objects(three, tmp_path):
+    """To unpickle them would run what they say."""
+    columns = {field.name: getattr(three, field.name) for field in fields(Positions)}
+    np.savez(tmp_path / "objects.npz", **{**columns, "game": np.array([{}], object)})
+    with pytest.raises(ValueError, match="allow_pickle"):
+        Positions.load(tmp_path / "objects.npz")

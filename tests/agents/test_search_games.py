@@ -83,6 +83,25 @@ def test_without_trust_it_does_not_matter_what_the_policy_of_the_playouts_chose(
     assert kept == 7 and shares[10:13] == pytest.approx(np.array([7, 80, 10]) / 97)
 
 
+def test_visits_that_are_kept_are_the_fewest_that_leave_an_action_behind_the_best_one():
+    """In the selection formula, as one counts them up. Of an action ahead of it all are kept."""
+    asked, rng, pruned = MctsConfig(iterations=100, exploration=1.0, trust=0.5), np.random.default_rng(0), 0
+    for _ in range(300):
+        visits, means = rng.integers(2, 40, 4), rng.uniform(-1, 1, 4)
+        chosen = rng.multinomial(visits.sum(), rng.dirichlet(np.ones(4)))
+        scale = np.sqrt(visits.sum() + 1) * (0.5 * chosen / visits.sum() + 0.5 / 4)
+        shares, best = target_of(tree(visits.tolist(), means.tolist(), chosen.tolist()), 1, asked, 40, 4)
+        top = means[best - 10] + scale[best - 10] / (1 + visits[best - 10])
+        kept = visits.copy()
+        for place in set(range(4)) - {best - 10}:
+            behind = means[place] + scale[place] / (1 + np.arange(visits[place])) <= top
+            if behind.any():
+                fewest = int(behind.argmax())
+                kept[place], pruned = fewest if fewest > 1 else 0, pruned + 1
+        assert shares[10:14] == pytest.approx(kept / kept.sum())
+    assert pruned > 300
+
+
 def test_an_action_that_was_tried_once_is_not_learned():
     shares, best = target_of(tree([1, 30, 1], [-1.0, 0.9, -0.9], [32, 0, 0]), 1, ASKED, 40, 3)
     assert best == 11 and shares[11] == 1 and shares.sum() == 1
@@ -109,7 +128,7 @@ def test_only_searched_decisions_have_targets_and_all_have_returns():
     assert 0.3 < searched.mean() < 0.7 and len(found) > 100
     assert found.actions.shape[1] == min(MOST_ACTIONS, len(CONFIG.actions))
     masks = found.masks(np.arange(len(found)))
-    assert masks.sum(1).min() > 1
+    assert masks.sum(1).min() == 2
     rows, columns = np.nonzero(found.shares)
     assert masks[rows, found.actions[rows, columns]].all(), "only legal actions have a share"
     assert (np.diff(found.shares, axis=1) <= 0).all(), "the best comes first"
