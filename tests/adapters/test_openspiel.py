@@ -105,6 +105,7 @@ def test_a_deal_is_a_game_of_the_batch():
     game = pyspiel.load_game(SHORT)
     config = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=1, hand_size=5)
     state = random_state(game, 17, 0)
+    assert game.new_initial_state().action_to_string(17) == "deal 17"
     assert state.moment.position == kepler_envs.Snapshot.deal(config, stream_seed(0, 17))
     assert state.moment.position == kepler_envs.Batch(config, 18, 0).snapshot(17)
 
@@ -218,6 +219,23 @@ def test_information_states_remember_and_tell_apart():
     for action in state.legal_actions():
         before.add(state.child(action).information_state_string(seat))
     assert len(before) == 1 + len(state.legal_actions()), "a seat knows what it did"
+
+
+def test_what_is_known_late_in_a_long_game_is_found_out():
+    """There are more decisions than Python may call functions within one another."""
+    state = random_state(pyspiel.load_game("kepler_race_to_kepler(players=4)"), 1, 700)
+    assert len(state.history()) == 701
+    assert len({state.information_state_string(seat) for seat in range(4)}) == 4
+
+
+def test_an_observer_is_of_all_that_a_seat_sees_or_there_is_none():
+    game, private = pyspiel.load_game(SHORT), pyspiel.PrivateInfoType
+    for public, own in ((True, private.NONE), (True, private.ALL_PLAYERS), (False, private.SINGLE_PLAYER)):
+        for recall in (False, True):
+            assert game.make_py_observer(pyspiel.IIGObservationType(public, recall, own)) is None
+    recall = game.make_py_observer(pyspiel.IIGObservationType(True, True, private.SINGLE_PLAYER))
+    state = random_state(game, 4, 3)
+    assert recall.string_from(state, 1) == state.information_state_string(1) != state.observation_string(1)
 
 
 def test_a_secret_decision_is_known_to_the_seat_that_took_it_alone():
