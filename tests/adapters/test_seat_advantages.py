@@ -98,6 +98,7 @@ def test_minibatches_can_be_normalised(decisions: int, batch_size: int) -> None:
     for _ in range(decisions):
         buffer.add_outcome(np.zeros((1, 2)), np.zeros(1, bool))
     parts = buffer.minibatches(batch_size)
+    assert all(min(decisions, batch_size / 1.5) <= len(part) <= 1.5 * batch_size for part in parts)
     assert min(map(len, parts)) >= 2 and sorted(np.concatenate(parts)) == list(range(decisions))
 
 
@@ -160,6 +161,8 @@ def test_nothing_is_learned_from_decisions_whose_follow_up_is_unknown() -> None:
         buffer.add_decisions(0, True, seats, learning, 0, values, 0)
         buffer.add_outcome(rollout["rewards"][step], rollout["dones"][step])
     buffer.compute_seat_advantages(rollout["last_seats"], rollout["last_values"])
+    of_all, _ = seat_advantages(**rollout, gamma=buffer.gamma, gae_lambda=buffer.gae_lambda)
+    assert (buffer.advantages == of_all[..., 0]).all() and (buffer.returns == of_all + rollout["values"]).all()
     expected = []
     for step, game in itertools.product(range(20), range(6)):
         seat, end = rollout["seats"][step, game], rollout["dones"][step:, game].any()

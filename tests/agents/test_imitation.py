@@ -200,6 +200,16 @@ def test_positions_count_as_much_as_their_shares(positions):
         assert equal(*learned)
 
 
+def test_what_learning_says_is_of_the_network_before_it(positions):
+    """At a rate of 0 that network stays as it is."""
+    some, every, learner = positions.take(np.flatnonzero(~positions.held_out)[:400]), np.arange(400), network()
+    surprise, error = Imitation(learner, some).learn(400, 0.0)
+    assert equal(learner, network())
+    priors, values = learner_of(learner).answer(some.seen(every, ""), some.masks(every))
+    assert surprise == pytest.approx(-np.log(priors[every, some.action]).mean(), rel=1e-4)
+    assert error == pytest.approx(np.square(values[:, :3] - some.returns).mean(), rel=1e-4)
+
+
 def test_what_is_held_out_is_measured(positions):
     its, learner = np.flatnonzero(positions.held_out), network()
     priors, values = learner_of(learner).answer(positions.seen(its, ""), positions.masks(its))
