@@ -61,6 +61,8 @@ def test_observations_that_end_too_early_are_refused() -> None:
 def test_bounds_hold_for_the_bounds_of_the_layout() -> None:
     inputs = FlatInputs(LAYOUT)
     assert inputs.high.max() == 2 and inputs.low.min() == -2
+    begin, _ = inputs.pieces["game.phase"]
+    assert inputs.low[begin : begin + 3].tolist() == [0, 0, 0] and inputs.high[begin : begin + 3].tolist() == [1, 1, 1]
     assert_within_bounds(LAYOUT)
 
 

@@ -338,6 +338,24 @@ def test_every_way_to_ask_a_policy_agrees():
     assert learned == {id(weights) for weights in policy.parameters()}
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_policy_draws_as_often_as_its_distribution_says(compiled):
+    """And tells how probable what it drew was."""
+    batch, draws = batch_of(1, 3), 5000
+    spaces = observation_space(batch.config.observation), batch.single_action_space
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8, compiled=compiled)
+    th.manual_seed(0)
+    policy = PiecePolicy(*spaces, lambda _: 1e-3, **network)
+    seen, masks = (np.repeat(one, draws, 0) for one in (batch.observation, batch.action_mask.astype(bool)))
+    with th.no_grad():
+        actions, _, log_probs = policy(th.as_tensor(seen), action_masks=masks)
+        probable = policy.get_distribution(th.as_tensor(seen[:1]), masks[:1]).distribution.probs[0].numpy()
+    often = np.bincount(actions, minlength=len(probable)) / draws
+    assert (np.abs(often - probable) <= 5 * np.sqrt(probable * (1 - probable) / draws) + 1e-6).all()
+    assert np.count_nonzero(often) > 2
+    assert np.exp(log_probs.numpy()) == pytest.approx(probable[actions], rel=1e-3)
+
+
 def test_what_no_game_shows_is_refused():
     """Compiled code would look for the places of labels and references far outside its arrays."""
     batch = batch_of(2, 4)

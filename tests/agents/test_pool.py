@@ -125,7 +125,7 @@ def test_members_are_drawn_by_their_shares():
 
 
 def test_what_cannot_be_drawn_yet_is_played_by_the_learner():
-    pool = Pool(PoolConfig(latest=0.4, past=0.2, pfsp=0.3, sparring_share=0.1, sparring=("greedy",)), 0)
+    pool = Pool(PoolConfig(latest=4, past=2, pfsp=3, sparring_share=1, sparring=("greedy",)), 0)
     pool.change_lineup()
     assert {pool.members[number].name for number in pool.lineup} == {"greedy"}
     seats = np.array([pool.seat_game(4, 2) for _ in range(2000)])
