@@ -173,12 +173,12 @@ class DealtVecEnv(SharedSeatVecEnv):
         """Deal new games."""
         super().reset()
         self._deal_known(self._rows)
-        return self.batch.observation.copy()
+        return self._observe()
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         _, rewards, dones, infos = super().step_wait()
         self._deal_known(np.flatnonzero(dones))
-        return self.batch.observation.copy(), rewards, dones, infos
+        return self._observe(), rewards, dones, infos
 
     def _deal_known(self, rows: np.ndarray) -> None:
         for row, deal in zip(rows, self._random.integers(len(self._deals), size=len(rows)), strict=True):
