@@ -58,6 +58,16 @@ def test_a_stale_part_is_found_and_written_anew(tmp_path):
     assert build.stale({path: fresh}) == []
 
 
+def test_a_check_writes_nothing_and_fails_while_a_page_is_stale(tmp_path, monkeypatch):
+    page = tmp_path / "docs" / "page.md"
+    monkeypatch.setattr(build, "DOCS", page.parent)
+    monkeypatch.setattr(build, "build_others", lambda: {page: "fresh"})
+    monkeypatch.setattr(build, "build_game", lambda name: {})
+    assert build.main(["--check"]) == 1 and not page.exists()
+    assert build.main([]) == 0 and page.read_text() == "fresh"
+    assert build.main(["--check"]) == 0
+
+
 def test_a_part_without_its_end_is_an_error():
     """It would reach to the end of the next one, and what stands between them would be gone."""
     page = "<!-- generated: one -->\nold\n\nby hand\n\n<!-- generated: two -->\nold\n<!-- end -->\n"
