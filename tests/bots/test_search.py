@@ -508,12 +508,19 @@ def test_trees_share_a_budget_of_time_on_every_thread(trees, threads, of_all_thr
         ("mcts:10,depth=99999999999999999999", "depth = 99999999999999999999 is not allowed; allowed: 0 to 1000000"),
         ("mcts:10,exploration=1,exploration=2", "exploration is given twice, 1.0 and 2"),
         ("mcts:10,iterations=500", "iterations is given twice, 10 and 500"),
+        ("mcts:10,trees=65", "trees = 65 is not allowed; allowed: 1 to 64"),
+        ("mcts:10,threads=65", "threads = 65 is not allowed; allowed: 1 to 64"),
     ],
 )
 def test_what_is_not_allowed_is_said(spec, words):
     with pytest.raises(BotError) as caught:
         bots.load(spec, kepler_envs.load_game("kitten_adventurers").configure())
     assert words in str(caught.value)
+
+
+def test_the_largest_numbers_named_are_allowed():
+    asked = MctsConfig(1_000_000, exploration=1e6, trust=1.0, noise=1.0, depth=1_000_000, trees=64, threads=64)
+    assert (asked.iterations, asked.trees, asked.threads) == (1_000_000, 64, 64)
 
 
 @pytest.mark.parametrize("given", [{"milliseconds": "50"}, {"iterations": 10, "exploration": "1"}])
