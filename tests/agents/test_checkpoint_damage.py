@@ -207,6 +207,17 @@ def test_what_is_wrong_is_named(part, name, value, words, description, weights, 
     assert words in str(raised.value) and str(path) in str(raised.value)
 
 
+def test_another_format_is_refused_and_what_is_missing_named(description, weights, tmp_path):
+    path, lacking = tmp_path / "best.zip", {name: told for name, told in description.items() if name != "versions"}
+    for found, words in (
+        ({**description, "format": "of tomorrow"}, 'has format "of tomorrow"; this version reads '),
+        (lacking, "its description lacks versions"),
+    ):
+        checkpoint.write_checkpoint(path, found, {TORCH_WEIGHTS: weights})
+        with pytest.raises(BotError, match=words):
+            bots.load(f"net:{path}", CONFIG)
+
+
 # ---------------------------------------------------------------- going on with a run
 
 
