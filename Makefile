@@ -56,11 +56,11 @@ demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, 
 	@echo "3/3 A tournament of uniform, greedy and the trained agent, 1200 games: under a minute."
 	@$(BIN)/kepler-envs tournament $(GAME) --players $(PLAYERS) --agents uniform greedy net:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
-test: $(STAMP) ## run the tests: a few minutes of compiling, then about 12 on two cores
+test: $(STAMP) ## run the tests: a few minutes of compiling, then 6 to 10 on two cores
 	$(BIN)/kepler-envs compile
 	$(PYTEST) -m "not slow"
 
-test-slow: $(STAMP) ## run the slow tests, about 8 minutes: clusters, interrupted runs, caches of compiled code, uncompiled rules
+test-slow: $(STAMP) ## run the slow tests, about 4 minutes: clusters, interrupted runs, caches of compiled code, uncompiled rules
 	$(BIN)/kepler-envs compile
 	$(PYTEST) -m slow
 
