@@ -232,7 +232,7 @@ def _show(written: Published, from_best: bool) -> None:
         print(f"  prolonged after {earlier['at']:,} decisions; its budget was {budget_in_words(earlier)}")
     print(f"  trained for {about['budget']['minutes']} minutes, {about['budget']['steps']:,} decisions; this is the")
     print(f"  network after {about['results']['steps']:,}, commit {about['commit']}")
-    others = [str(one) for one in about["results"]["commits"] if one != about["commit"]]
+    others = [str(one) for one in about["results"].get("commits", []) if one != about["commit"]]
     if others:
         print(f"  it also learned with {', '.join(others)}")
     if from_best:
