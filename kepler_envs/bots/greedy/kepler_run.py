@@ -127,7 +127,8 @@ def _choose(s, t, mask, plans):
 def _find_least_fuel(s, t, seat, start, without, limit, plan):
     """Write 1 + the least fuel from ``start`` to each place to ``plan.fuel``. Where that is above ``limit``, it is 0.
 
-    The tool of the way ``without`` is gone at the start. Places farther than ``plan.farthest`` are not written.
+    The tool of the way ``without`` is gone at the start. What is said of places farther than ``plan.farthest`` does not
+    count.
     """
     player, farthest = s.player[seat], int(s.run_length) + 1
     if not _are_few(player):
