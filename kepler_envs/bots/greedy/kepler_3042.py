@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allowed, bit_count, lowest, without_lowest
+from kepler_envs.engine.bits import allowed, lowest, without_lowest
 from kepler_envs.engine.kernel import borrowed, helper, leaf, room_for
 from kepler_envs.games.kepler_3042 import rules
 from kepler_envs.games.kepler_3042.actions import (
@@ -35,7 +35,7 @@ from kepler_envs.games.kepler_3042.actions import (
     TECH,
     TRACK,
 )
-from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WORDS, allow_hexes, is_empty
+from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WORDS, allow_hexes, is_empty, members, size
 from kepler_envs.games.kepler_3042.observation import resample
 from kepler_envs.games.kepler_3042.rules_board import benefit, extra, own_turn, production, reward_kind, rows_in_use
 from kepler_envs.games.kepler_3042.rules_bonus import done_ends_turn
@@ -372,10 +372,7 @@ def _target_worth(s, t, player, place, left):
 @leaf
 def _tiles_shown(s):
     """How many tiles are face up: there are no more targets."""
-    count = 0
-    for word in range(WORDS):
-        count += bit_count(s.face_up[word])
-    return count
+    return size(members(s.face_up))
 
 
 @helper
