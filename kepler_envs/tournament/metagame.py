@@ -60,10 +60,10 @@ class Evaluation:
 
     alpha_rank: Value
     """Share of the stationary distribution; the shares of all agents sum to 1."""
-    nash_mass: Value
-    """Share in the equilibrium; they sum to 1."""
-    nash_average: Value
-    """Payoff against the equilibrium, in [-1, 0] but for rounding."""
+    nash_mass: Value | None
+    """Share in the equilibrium; they sum to 1. None if the solver found none."""
+    nash_average: Value | None
+    """Payoff against the equilibrium, in [-1, 0] but for rounding. None if the solver found none."""
 
 
 def alone_tables(agents: np.ndarray, one: int, other: int) -> np.ndarray:
@@ -97,12 +97,20 @@ def evaluate(
     for _ in range(samples):
         found.append(_values(payoffs(resampled(won, agents.shape[1], rng))))
     values = np.array(found)  # (1 + samples, 3, k)
-    drawn = values[1:] if samples else values
-    low, high = np.nanpercentile(drawn, (2.5, 97.5), axis=0)
-    return [
-        Evaluation(*(Value(float(values[0, m, i]), float(low[m, i]), float(high[m, i])) for m in range(3)))
-        for i in range(len(order))
-    ]
+    ranks, masses, averages = (_over_samples(values[:, measure]) for measure in range(3))
+    return [Evaluation(*each) for each in zip(ranks, masses, averages, strict=True)]
+
+
+def _over_samples(values: np.ndarray) -> list[Any]:
+    """A Value for each agent from its values (1 + samples, k), those for all games first.
+
+    None for all agents if those for all games are NaN, or those of all samples. The two fail for all agents at once.
+    """
+    drawn = values[1:] if len(values) > 1 else values
+    if np.isnan(values[0]).any() or np.isnan(drawn).all():
+        return [None] * values.shape[1]
+    bounds = np.nanpercentile(drawn, (2.5, 97.5), axis=0)
+    return [Value(*map(float, each)) for each in zip(values[0], *bounds, strict=True)]
 
 
 def is_installed() -> bool:

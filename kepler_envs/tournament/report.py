@@ -23,7 +23,7 @@ from kepler_envs.files import write_atomically
 from kepler_envs.printable import counted, printable, printable_name, short_names
 from kepler_envs.terminal import grid
 from kepler_envs.tournament import TournamentError
-from kepler_envs.tournament.metagame import MISSING, Evaluation
+from kepler_envs.tournament.metagame import MISSING, Evaluation, Value
 from kepler_envs.tournament.ratings import IMAGINARY_WINS
 from kepler_envs.tournament.standings import Margin, Share, Standings
 
@@ -161,12 +161,17 @@ def _matrix(title: str, names: Sequence[str], cells: Sequence[Sequence[Any]], he
 
 
 def _metagame(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Table:
-    rows = []
-    for name, value in zip(names, evaluations, strict=True):
-        shares = [f"{v.mean:.1%} ({v.low:.1%} .. {v.high:.1%})" for v in (value.alpha_rank, value.nash_mass)]
-        average = value.nash_average
-        rows.append([name, *shares, f"{average.mean:+z.3f} ({average.low:+z.3f} .. {average.high:+z.3f})"])
+    rows = [
+        [name, _value(each.alpha_rank, ".1%"), _value(each.nash_mass, ".1%"), _value(each.nash_average, "+z.3f")]
+        for name, each in zip(names, evaluations, strict=True)
+    ]
     return Table(METAGAME, ["agent", "alpha-rank", "share in the equilibrium", "payoff against it"], rows)
+
+
+def _value(value: Value | None, digits: str) -> str:
+    if value is None:
+        return "not found"
+    return "{:{d}} ({:{d}} .. {:{d}})".format(value.mean, value.low, value.high, d=digits)
 
 
 def _from_even(share: float, even: float) -> float:

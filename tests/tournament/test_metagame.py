@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import numpy as np
 import pytest
 
-from kepler_envs.tournament import metagame, standings
+from kepler_envs.tournament import metagame, report, standings
 from kepler_envs.tournament.metagame import (
     alone_tables,
     alpha_rank,
@@ -86,6 +87,12 @@ def test_a_solver_that_fails_leaves_no_answer(monkeypatch):
     monkeypatch.setattr(cvxpy.Problem, "solve", fail)
     mass, average = nash_averaging(DOMINANCE)
     assert np.isnan(mass).all() and np.isnan(average).all()
+    found = standings.standings([table(0, "rp", 1), table(1, "pr", 0)], ["r", "p"], ["r", "p"], samples=2, seed=0)
+    assert [(value.nash_mass, value.nash_average) for value in found.metagame] == [(None, None)] * 2
+    assert found.metagame[0].alpha_rank.mean > 0.97  # the other method has its answer
+    json.dumps(found.as_json(), allow_nan=False)  # NaN is no JSON
+    rows = next(each.rows for each in report.tables(found) if each.title == report.METAGAME)
+    assert [row[2:] for row in rows] == [["not found"] * 2] * 2
 
 
 def table(number: int, names: str, winner: int) -> GameResult:
