@@ -526,7 +526,7 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
     if player.rank:
         notes.append(f"rank {player.rank}")
     note = f"   ({', '.join(notes)})" if notes else ""
-    yield f"{marker}{player.name}  {player.faction}  {player.points} points{note}"
+    yield f"{marker}{player.name}  {player.faction}  {counted(player.points, 'point')}{note}"
     hand = " ".join(f"{key}{count}" for key, count in zip(view.type_keys, player.hand, strict=False))
     reserve = " ".join(f"{letter}{count}" for letter, count in zip("scft", player.reserve, strict=True))
     yield f"    hand {sum(player.hand)}: {hand}   in deep space s{player.deep_space}   reserve {reserve}"
@@ -784,7 +784,7 @@ def _draw_track(drawing: Drawing, view: View, colours: list[str]) -> None:
         points = min(player.points, last)
         height = stacked.get(points, 0)
         stacked[points] = height + 1
-        with drawing.group(hint=f"{player.name}: {player.points} points"):
+        with drawing.group(hint=f"{player.name}: {counted(player.points, 'point')}"):
             drawing.circle(30 + points * step, 28 - 4.5 * height, 6, fill=colours[number], stroke=DARK)
 
 

@@ -203,7 +203,7 @@ WHO_WORDS = {
 WHAT_WORDS = {
     What.FREE_TECH: "a technology up to level {count} for free{burning}", What.SHIP: "a starship",
     What.TRACK: "a step on the {track} track", What.REGENERATE: "regenerate {count}", What.PRODUCE: "produce {cubes}",
-    What.MOVE: "move {count} spaces", What.FLIP: "turn up {count} tiles", What.EXPLOIT: "a planet produces",
+    What.MOVE: "move {spaces}", What.FLIP: "turn up {tiles}", What.EXPLOIT: "a planet produces",
 }  # fmt: skip
 ASKED_WORDS = {
     Requirement.TERRAFORMED_TYPE: "terraform {planets} of type {type}",
@@ -278,7 +278,7 @@ def _aim(state: Any, tables: Any) -> str:
         return ""
     campaign = names(tables["campaign_name"])[int(state["campaign"]) - 1]
     minimum = tables["minimum_score"][state["level"]]
-    return f"{campaign}, level {state['level']}: at least {minimum} points and all objectives"
+    return f"{campaign}, level {state['level']}: at least {counted(int(minimum), 'point')} and all objectives"
 
 
 def _result(snapshot: Snapshot) -> str:
@@ -318,8 +318,10 @@ def _effect(card: Any, tables: Any) -> str:
     """Who benefits from a progress card, and how."""
     cubes = " ".join(f"{count}{key}" for count, key in zip(card["produced"], CUBE_KEYS, strict=True) if count)
     who = WHO_WORDS[Who(int(card["who"]))].format(tech=names(tables["tech_name"])[int(card["tech"])])
+    count = int(card["count"])
     what = WHAT_WORDS[What(int(card["what"]))].format(
-        count=card["count"], cubes=cubes, track=names(tables["track_name"])[int(card["track"])],
+        count=count, spaces=counted(count, "space"), tiles=counted(count, "tile"), cubes=cubes,
+        track=names(tables["track_name"])[int(card["track"])],
         burning=", burning its level less one" if card["burns"] else "",
     )  # fmt: skip
     return f"{who}: {what}"
@@ -641,7 +643,8 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
         yield f"{marker}{player.name}"
         yield f"    {progress}"
         return
-    yield f"{marker}{SEAT_LETTERS[player.seat]} {player.name}  {player.points} points   cube on {player.action}{note}"
+    points = counted(player.points, "point")
+    yield f"{marker}{SEAT_LETTERS[player.seat]} {player.name}  {points}   cube on {player.action}{note}"
     yield f"    {progress}"
     cards = [f"{_colony_words(colony, view)}: {_cubes(colony.cubes)}" for colony in player.colonies]
     yield f"    storage {_cubes(player.storage)}   pit {_cubes(player.pit)}   {cards[0]}"

@@ -56,7 +56,7 @@ from kepler_envs.games.kepler_run.state import (
     STATIONS,
     Node,
 )
-from kepler_envs.printable import wrapped
+from kepler_envs.printable import counted, wrapped
 
 # ---------------------------------------------------------------- what can be seen
 
@@ -154,7 +154,7 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     return View(
         title=config.game.title,
         point_of_view="all contracts open" if seat is None else f"seen by {agent_name(seat)}",
-        round=f"after {rounds} rounds" if over else f"round {state['round_index'] + 1} of {rounds}",
+        round=f"after {counted(rounds, 'round')}" if over else f"round {state['round_index'] + 1} of {rounds}",
         situation=winners_in_words(ranks) if over else f"{agent_name(state['seat'])}: {_question(state, tables)}",
         flying=state["node"] in (Node.LOAD, Node.FLY),
         type_names=_one_line(type_names(tables)),

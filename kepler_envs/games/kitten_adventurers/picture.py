@@ -49,7 +49,7 @@ from kepler_envs.games.kitten_adventurers.state import (
     EndReason,
     Node,
 )
-from kepler_envs.printable import wrapped
+from kepler_envs.printable import counted, wrapped
 
 Card = int | None
 Box = tuple[float, float, float, float]  # x, y, width, height
@@ -105,7 +105,7 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     return View(
         title=config.game.title,
         point_of_view="all cards open" if seat is None else f"seen by {agent_name(seat)}",
-        turn=f"after {state['turns']} turns" if over else f"turn {state['turns'] + 1}",
+        turn=f"after {counted(int(state['turns']), 'turn')}" if over else f"turn {state['turns'] + 1}",
         situation=_result(state, config, ranks) if over else f"{agent_name(state['seat'])}: {_question(state, config)}",
         announced=_announced_card(state),
         card_names=names,

@@ -161,9 +161,10 @@ def test_all_artifacts_fit() -> None:
 
 
 def test_players() -> None:
-    game = scenario(points={RED: 12}, aside={RED: {8, 9}}, held={4: RED, 7: RED}, hands={RED: [3, 0, 0, 0, 0, 2]})
+    hands = {RED: [3, 0, 0, 0, 0, 2]}
+    game = scenario(points={RED: 12, BLUE: 1}, aside={RED: {8, 9}}, held={4: RED, 7: RED}, hands=hands)
     text = game.snapshot.text(RED)
-    assert "  player_1  red  12 points   (viewer)" in text
+    assert "  player_1  red  12 points   (viewer)" in text and "  blue  1 point" in text and "1 points" not in text
     assert "hand 5: W3 F0 E0 X0 Y0 Z2   in deep space s1   reserve s3 c4 f3 t4" in text
     assert "set aside: score 1 2" in text and "artifact Cornu Copiae, " in text and "artifact Navis Antiqua, " in text
     assert "cards: produce F/X W/Z E/Y, move LY/TY SY/LR SR/NR, build, trade, score 3" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
 from kepler_envs.games.kepler_3042.picture import (
     COLUMNS,
     DRAWN_WIDTH,
@@ -24,6 +26,7 @@ from kepler_envs.games.kepler_3042.picture import (
     look,
 )
 from kepler_envs.games.kepler_3042.state import Node, Phase
+from tests.component_file import write
 from tests.games.kepler_3042.purposeful import purposeful
 from tests.games.kepler_3042.scenario import GAME, MINE, SOL, TARGET, Play, scenario, to_hex
 from tests.pictures import SVG, hints, labels
@@ -37,6 +40,16 @@ def test_header() -> None:
     assert game.snapshot.text().splitlines()[:2] == [
         "Kepler-3042, round 1 of 16 (everything open)", "player_0: choose a main action",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_one_space_and_one_tile(number: int, tmp_path: Path) -> None:
+    """Cards of one's own may give a single one."""
+    text = DEFAULT_FILE.read_text(encoding="utf-8")
+    text = text.replace("spaces = 2", f"spaces = {number}").replace("tech = 0, n = 2", f"tech = 0, n = {number}")
+    config = GAME.configure(2, components=write(tmp_path, text))
+    shown = [effect for card in (15, 16) for effect in labels(scenario(config=config, card=card).snapshot)]
+    assert {1: {"move 1 space", "turn up 1 tile"}, 2: {"move 2 spaces", "turn up 2 tiles"}}[number] <= set(shown)
 
 
 def table() -> Play:
