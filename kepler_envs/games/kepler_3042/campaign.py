@@ -20,7 +20,7 @@ from typing import Any, get_type_hints
 
 from kepler_envs.engine.checks import check_type, is_integer
 from kepler_envs.engine.components import names
-from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.game import ComponentError, Configuration
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.files import write_atomically
@@ -167,7 +167,13 @@ class Campaign:
 
     def _check_cards(self) -> None:
         """Raise ValueError if a component file of one's own has changed since, or cannot be read."""
-        if self.configuration().components_digest != self.cards and self.components is not None:
+        try:
+            digest = self.configuration().components_digest
+        except ComponentError as problem:
+            raise ValueError(
+                f"{problem}; the campaign was begun with this file: put it back, or begin anew in another file"
+            ) from problem
+        if digest != self.cards and self.components is not None:
             raise ValueError(
                 f"{self.components} has other cards than the campaign was begun with; take those, or begin anew in "
                 "another file"

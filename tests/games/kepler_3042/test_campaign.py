@@ -181,6 +181,9 @@ def test_cards_that_change_during_a_campaign(tmp_path: Path) -> None:
     assert str(caught.value).startswith(str(path))
     write(tmp_path, "# a comment is no card\n" + own_text("kepler_3042"))
     assert Campaign.load(path).components == cards
+    cards.unlink()
+    with pytest.raises(CampaignError, match="mine.toml: cannot be read: .*begun with this file: put it back, or begin"):
+        Campaign.load(path)
 
 
 ATTEMPT = asdict(Attempt(1, 0, 3, 45, True, True, 80))
