@@ -19,11 +19,13 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.core import types as numba_types
 from numba.core.compiler import Compiler
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 from kepler_envs.engine.code_cache import BOUNDSCHECK, KernelCache, Scope, SourceError
 from kepler_envs.engine.compiler import HelperDispatcher, KernelCompiler, without_collector
@@ -63,20 +65,45 @@ def leaf(function: Callable[..., Any]) -> Any:
     return HelperDispatcher(function, {"nopython": True, "forceinline": True, **COMPILE_OPTIONS})
 
 
-def room_for(dtype: np.dtype) -> Any:
-    """A compiled function of a count: an array of so many records without contents, for copies on which rules are tried
-    out.
+ALIGNMENT = 64
+"""Bytes; more than any vector instruction asks for."""
+MOST_IN_FRAME = 4096
+"""Bytes. With an array of 20,000 in its stack frame a policy was slower by 3 %, with one of 2,500 faster by 8 %."""
 
-    Hand the array on, not a record of it: compiled code frees the array after its last use, with its records.
+
+def room_for(dtype: np.dtype | type, count: int) -> Any:
+    """A compiled function without arguments: an array of ``count`` items, whatever was there before.
+
+    It ends with the function that asks for it: hand it on, but return nothing of it. A small one lies in the stack
+    frame of that function. A large one is allocated, and freed after its last use as an array, with its records: hand
+    on the array and not a record of it.
     """
     if not JIT_ENABLED:
-        return lambda count: np.zeros(count, dtype).view(np.recarray)
+        return lambda: np.zeros(count, dtype).view(np.recarray if np.dtype(dtype).names else np.ndarray)
+    if np.dtype(dtype).itemsize * count > MOST_IN_FRAME:
 
-    @helper
-    def room(count):
-        return np.empty(count, dtype)
+        @helper
+        def allocated():
+            return np.empty(count, dtype)
 
-    return room
+        return allocated
+    kind = array_of(dtype)
+
+    @intrinsic
+    def in_frame(typingctx):
+        def codegen(context, builder, signature, args):
+            item, number = context.get_data_type(kind.dtype), context.get_value_type(numba_types.intp)
+            size = context.get_abi_sizeof(item)
+            frame = cgutils.alloca_once(builder, ir.ArrayType(item, count))
+            frame.align = ALIGNMENT
+            array = context.make_array(kind)(context, builder)
+            data = builder.bitcast(frame, item.as_pointer())
+            populate_array(array, data, shape=(number(count),), strides=(number(size),), itemsize=size, meminfo=None)
+            return array._getvalue()
+
+        return kind(), codegen
+
+    return in_frame
 
 
 if not JIT_ENABLED:

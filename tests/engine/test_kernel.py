@@ -18,7 +18,7 @@ import pytest
 
 from kepler_envs.engine import kernel as kernels
 from kepler_envs.engine.code_cache import Scope
-from kepler_envs.engine.kernel import INT, JIT_ENABLED, array_of, kernel
+from kepler_envs.engine.kernel import INT, JIT_ENABLED, array_of, helper, kernel, leaf, room_for
 from tests.effort import only_deep, slow
 from tests.engine.toy_package import MAIN, PACKAGE, VALUE, Copy
 
@@ -393,6 +393,49 @@ def test_a_read_only_array_is_not_written(fill: object) -> None:
     with pytest.raises(TypeError):
         fill(out, np.arange(3), 5)  # type: ignore[operator]
     assert not out.any()
+
+
+# ---------------------------------------------------------------- room
+
+
+PAIR = np.dtype([("name", "i1"), ("number", "f8")])  # packed: numbers lie at odd places
+few_pairs, many_pairs, two_words = room_for(PAIR, 3), room_for(PAIR, 1000), room_for(np.uint64, 2)
+
+
+@helper
+def fill_pairs(pairs, name):
+    for place in range(pairs.size):
+        pairs[place].name, pairs[place].number = name, 10 * name + place
+    return pairs.size
+
+
+@leaf
+def largest_of_own(name):
+    """A function that is copied into its caller, with its room."""
+    pairs = few_pairs()
+    fill_pairs(pairs, name)
+    return pairs[2].number
+
+
+def test_room_is_the_callers_own() -> None:
+    """Small and large, of records and of numbers, in a loop and in a function within: none lies where another does."""
+
+    @kernel(Scope("tests_kernel", Path(__file__).parent), "rooms", (array_of(np.float64),))
+    def rooms(out):
+        one, other, many, words = few_pairs(), few_pairs(), many_pairs(), two_words()
+        words[0], words[1] = 7, 2**40
+        out[0] = fill_pairs(one, 1) + fill_pairs(other, 2) + fill_pairs(many, 3)
+        for name in range(4, 6):
+            out[name] = largest_of_own(name)
+        for place in range(3):
+            out[1] += one[place].number * other[place].number
+        out[2], out[3] = many[999].number, words[0] + words[1]
+        return 0
+
+    out = np.zeros(6)
+    rooms(out)
+    sizes, products = 3 + 3 + 1000, 10 * 20 + 11 * 21 + 12 * 22
+    assert out.tolist() == [sizes, products, 30 + 999, 7 + 2**40, 42, 52]
 
 
 def test_scopes() -> None:

@@ -35,8 +35,9 @@ from kepler_envs.games.kepler_3042.actions import (
     TECH,
     TRACK,
 )
-from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WORDS, allow_hexes, is_empty, members, size
+from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WORDS, allow_hexes, is_empty
 from kepler_envs.games.kepler_3042.observation import resample
+from kepler_envs.games.kepler_3042.observation_layout import MOST_TILES
 from kepler_envs.games.kepler_3042.rules_board import benefit, extra, own_turn, production, reward_kind, rows_in_use
 from kepler_envs.games.kepler_3042.rules_bonus import done_ends_turn
 from kepler_envs.games.kepler_3042.rules_movement import destinations, ready_to_move
@@ -133,8 +134,10 @@ AWAY = np.cumprod([1.0, *[STAYS_AWAY] * TURNS.max()])
 """What turns on the way leave of a target's worth."""
 
 
-_room_for_states = room_for(STATE)
-_room_for_targets = room_for(np.dtype([("hex", np.int64), ("worth", np.float64)]))
+_room_for_states = room_for(STATE, 2)
+_room_for_targets = room_for(np.dtype([("hex", np.int64), ("worth", np.float64)]), MOST_TILES)
+_room_for_mask = room_for(np.uint64, MASK_WORDS)
+_room_for_cards = room_for(np.float64, NUM_SLOTS)
 
 
 @helper
@@ -150,8 +153,7 @@ def policy(s, t, mask, count, generator):
 
 @helper
 def _best_main_action(s, t, mask, generator):
-    tried = _room_for_states(2)
-    legal = np.empty(MASK_WORDS, np.uint64)
+    tried, legal = _room_for_states(), _room_for_mask()
     seat = np.int64(s.seat)
     tried[0] = s
     resample(tried[0], t, seat, generator)
@@ -369,15 +371,9 @@ def _target_worth(s, t, player, place, left):
     return worth + OBJECTIVE_COLONY * _wanted(s, t, player, np.int64(planet.kind), np.int64(t.zone[place]), False)
 
 
-@leaf
-def _tiles_shown(s):
-    """How many tiles are face up: there are no more targets."""
-    return size(members(s.face_up))
-
-
 @helper
 def _list_targets(s, t, player, left, targets):
-    """List the open tiles that a starship could go to, with their worth. Returns their number."""
+    """List the open tiles that a starship could go to, those worth most first. Returns their number."""
     count = 0
     for word in range(WORDS):
         tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
@@ -386,8 +382,11 @@ def _list_targets(s, t, player, left, targets):
             tiles = without_lowest(tiles)
             worth = _target_worth(s, t, player, hex_id, left)
             if worth > 0:
-                targets[count].hex = hex_id
-                targets[count].worth = worth
+                place = count
+                while place > 0 and targets[place - 1].worth < worth:
+                    targets[place] = targets[place - 1]
+                    place -= 1
+                targets[place].hex, targets[place].worth = hex_id, worth
                 count += 1
     return count
 
@@ -403,7 +402,7 @@ def _best_way(s, t, player, ship, place, left, targets, count, known):
     for number in range(count):
         worth = targets[number].worth
         if worth <= best:
-            continue
+            break
         hex_id = targets[number].hex
         steps = int(way[hex_id])
         turns = turns_to[steps]
@@ -423,7 +422,7 @@ def _best_way(s, t, player, ship, place, left, targets, count, known):
 @helper
 def _best_target(s, t, player, left):
     """What the best open tile is worth to a new starship."""
-    targets = _room_for_targets(_tiles_shown(s))
+    targets = _room_for_targets()
     count = _list_targets(s, t, player, left, targets)
     return _best_way(s, t, player, -1, int(t.sol), left, targets, count, 0.0)
 
@@ -440,7 +439,7 @@ def _ships_worth(s, t, seat, left):
     player = s.player[seat]
     worth = 0.0
     room = MAX_COLONIES - int(player.colonies)
-    targets = _room_for_targets(_tiles_shown(s))
+    targets = _room_for_targets()
     count = _list_targets(s, t, player, left, targets) if player.ships_in_space > 0 else 0
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
@@ -458,7 +457,7 @@ def _ships_worth(s, t, seat, left):
 @helper
 def _best_hex(s, t, mask, ship):
     """The legal hex that is worth most to a starship. DONE if that is legal and no hex is worth more than staying."""
-    targets = _room_for_targets(_tiles_shown(s))
+    targets = _room_for_targets()
     count = _list_targets(s, t, s.player[s.seat], rounds_left(s), targets)
     return _best_hex_of(s, t, mask, ship, targets, count)
 
@@ -500,7 +499,7 @@ def _ship_to_move(s, t, targets, count):
 @helper
 def _mover(s, t, mask):
     """The starship that goes where several could go."""
-    targets = _room_for_targets(_tiles_shown(s))
+    targets = _room_for_targets()
     count = _list_targets(s, t, s.player[s.seat], rounds_left(s), targets)
     ship = _ship_to_move(s, t, targets, count)
     return SHIP + ship if ship >= 0 and allowed(mask, SHIP + ship) else _any(mask, SHIP, SHIP + MAX_SHIPS)
@@ -509,12 +508,14 @@ def _mover(s, t, mask):
 @helper
 def _best_move(s, t):
     """The best destination of the starship to move. Other starships may be able to reach it, too."""
-    player, targets = s.player[s.seat], _room_for_targets(_tiles_shown(s))
+    player, targets = s.player[s.seat], _room_for_targets()
     count = _list_targets(s, t, player, rounds_left(s), targets)
     ship = _ship_to_move(s, t, targets, count)
     if ship < 0:
         return DONE
-    reached = np.zeros(MASK_WORDS, np.uint64)
+    reached = _room_for_mask()
+    for word in range(MASK_WORDS):
+        reached[word] = 0
     allow_hexes(reached, HEX, destinations(s, t, player, ship, s.speed))
     return _best_hex_of(s, t, reached, ship, targets, count)
 
@@ -748,8 +749,9 @@ def _best_operation(s, t, mask):
     """The conversion or allocation that gains most; DONE if none gains enough."""
     player = s.player[s.seat]
     slots, best, most = int(player.colonies) + 1, DONE, QUANTUM_GAIN
-    prospect, present = np.zeros(NUM_SLOTS), np.empty(NUM_SLOTS)
+    prospect, present = _room_for_cards(), _room_for_cards()
     for slot in range(slots):
+        prospect[slot] = 0.0
         if slot != EARTH and not s.planet_terraformed[player.slot[slot]]:
             prospect[slot] = _terraforming_worth(s, t, player, slot)
         present[slot] = _card_worth(s, t, player, slot, 0, 0, 0, prospect[slot])
@@ -851,7 +853,7 @@ def _bonus_worth(s, t, bonus):
         return NEO_BONUS * min(1.0, left / SOON)
     if bonus == SPACE_LOGISTICS:
         return SHIP_BONUS * _best_target(s, t, player, left)
-    gain, targets = 0.0, _room_for_targets(_tiles_shown(s))
+    gain, targets = 0.0, _room_for_targets()
     count = _list_targets(s, t, player, left, targets)
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1

@@ -89,14 +89,15 @@ PLAN = np.dtype(
     ]
 )
 
-_room_for_states = room_for(STATE)
-_room_for_plans = room_for(PLAN)
+_room_for_a_plan = room_for(PLAN, 1)
+_room_for_a_state = room_for(STATE, 1)
+_room_for_mask = room_for(np.uint64, (NUM_ACTIONS + 63) // 64)
 
 
 @helper
 def policy(s, t, mask, count, generator):
     """The choice of the seat to move, from what lies open and from its own contract."""
-    return _choose(s, t, mask, _room_for_plans(1))
+    return _choose(s, t, mask, _room_for_a_plan())
 
 
 @helper
@@ -443,7 +444,7 @@ def _best_move(s, t, seat, mask, plan):
 @helper
 def _best_pick(s, t, seat, mask, plan):
     """The pick that leads to the best position."""
-    copies = _room_for_states(1)
+    copies = _room_for_a_state()
     best, choice = NOTHING, 0
     any_card = s.draft_pos < 2 * int(s.num_players) - 1  # and not the one that leaves the last card for the run
     module = False
@@ -468,8 +469,10 @@ def _best_pick(s, t, seat, mask, plan):
 @helper
 def _best_target(s, t, seat, plan):
     """(worth, id) of the best target of a special action."""
-    copies = _room_for_states(1)
-    mask = np.zeros((NUM_ACTIONS + 63) // 64, np.uint64)
+    copies = _room_for_a_state()
+    mask = _room_for_mask()
+    for word in range(mask.size):
+        mask[word] = 0
     rules.legal(s, t, mask)
     best, choice = NOTHING, TARGET
     for action in range(TARGET, CONTRACT):

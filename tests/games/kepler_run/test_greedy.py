@@ -24,7 +24,7 @@ from kepler_envs.games.kepler_run.state import JUMP_PART, SLING_PART, Node
 from tests.games.kepler_run.invariants import EAGER
 
 config = kepler_envs.load_game("kepler_run").configure(4)
-t, plan = config.tables[0], greedy._room_for_plans(1)[0]
+t, plan = config.tables[0], greedy._room_for_a_plan()[0]
 compared = {"few": 0, "many": 0, "slings": 0, "reach": 0}
 
 
