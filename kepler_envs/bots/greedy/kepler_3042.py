@@ -35,7 +35,7 @@ from kepler_envs.games.kepler_3042.actions import (
     TECH,
     TRACK,
 )
-from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WORDS, allow_hexes, is_empty
+from kepler_envs.games.kepler_3042.hexes import WORDS, allow_hexes, is_empty
 from kepler_envs.games.kepler_3042.observation import resample
 from kepler_envs.games.kepler_3042.observation_layout import MOST_TILES
 from kepler_envs.games.kepler_3042.rules_board import benefit, extra, own_turn, production, reward_kind, rows_in_use
@@ -691,8 +691,13 @@ def _nearest_tile(s, t, mask):
     """The legal tile that is nearest to Sol, or to one of the seat's starships in space."""
     player = s.player[s.seat]
     best, least = DONE, -NEVER
-    for hex_id in range(NUM_HEXES):
-        if allowed(mask, HEX + hex_id):
+    for word in range(HEX // 64, MASK_WORDS):  # hexes are the last ids
+        actions = mask[word]
+        while actions != NOTHING:
+            hex_id = 64 * word + lowest(actions) - HEX
+            actions = without_lowest(actions)
+            if hex_id < 0:
+                continue
             steps = float(t.sol_distance[hex_id])
             for ship in range(MAX_SHIPS):
                 place = int(player.ship[ship]) - 1
