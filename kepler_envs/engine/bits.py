@@ -80,3 +80,14 @@ def allow_word(mask, first, word):
         over = word >> (np.uint64(64) - shift)
         if over:
             mask[(first >> 6) + 1] |= over
+
+
+@leaf
+def allowed_word(mask, first, count):
+    """The members ``i`` of ``range(count)`` whose ids ``first + i`` are in the legal set, as a word: what
+    :func:`allow_word` added. ``count`` is at most 64."""
+    shift = np.uint64(first) & _LOW_6
+    word = mask[first >> 6] >> shift
+    if int(shift) + count > 64:
+        word |= mask[(first >> 6) + 1] << (np.uint64(64) - shift)
+    return word & (~np.uint64(0) >> np.uint64(64 - count))

@@ -76,5 +76,24 @@ def test_allow_word_at_the_end_of_a_mask(form: str) -> None:
     assert members_of(mask) == {60, 61, 62, 63}
 
 
+@forms
+@given(members=st.sets(st.integers(0, 191)), first=st.integers(0, 127), count=st.integers(1, 64))
+def test_allowed_word(form: str, members: set[int], first: int, count: int) -> None:
+    """The members of a part of a set, counted from where it begins, also across the border of two words."""
+    mask = np.zeros(3, np.uint64)
+    for action in members:
+        bits.allow(mask, action)
+    word = int(function("allowed_word", form)(mask, first, count))
+    assert {index for index in range(64) if word >> index & 1} == {m - first for m in members} & set(range(count))
+
+
+@forms
+def test_allowed_word_at_the_end_of_a_mask(form: str) -> None:
+    """A part that ends with the set does not read the next word, which may not exist."""
+    mask = np.full(1, WORD - 1, np.uint64)
+    assert int(function("allowed_word", form)(mask, 60, 4)) == 0b1111
+    assert int(function("allowed_word", form)(mask, 0, 64)) == WORD - 1
+
+
 def members_of(mask: np.ndarray) -> set[int]:
     return {64 * number + index for number, word in enumerate(mask) for index in range(64) if int(word) >> index & 1}

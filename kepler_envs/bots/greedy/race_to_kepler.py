@@ -11,7 +11,7 @@ tables, so cards from your own component file have one, too.
 
 from __future__ import annotations
 
-from kepler_envs.engine.bits import allowed
+from kepler_envs.engine.bits import allowed, allowed_word, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.games.race_to_kepler.actions import (
@@ -34,6 +34,7 @@ from kepler_envs.games.race_to_kepler.state import (
     FIRST_TITAN,
     GOLD,
     NUM_CITIES,
+    NUM_CREW,
     NUM_KINDS,
     NUM_OPERATIONS,
     NUM_OPTIONS,
@@ -91,11 +92,13 @@ def _city(mask, count, generator):
 def _most_worth(t, mask, first):
     """The kind worth most whose id, from ``first`` on, is legal; -1 if there is none."""
     best, most = -1, NEVER
-    for kind in range(NUM_KINDS):
-        if allowed(mask, first + kind):
-            worth = int(t.card[kind].worth)
-            if worth > most:
-                best, most = kind, worth
+    kinds = allowed_word(mask, first, NUM_KINDS)
+    while kinds:
+        kind = lowest(kinds)
+        kinds = without_lowest(kinds)
+        worth = int(t.card[kind].worth)
+        if worth > most:
+            best, most = kind, worth
     return best
 
 
@@ -132,11 +135,13 @@ def _next_to_play(t, mask):
     had its choice.
     """
     best, first = -1, 2 * NEVER
-    for kind in range(NUM_KINDS):
-        if allowed(mask, PLAY + kind):
-            order = int(t.card[kind].order)
-            if order > first:
-                best, first = kind, order
+    kinds = allowed_word(mask, PLAY, NUM_KINDS)
+    while kinds:
+        kind = lowest(kinds)
+        kinds = without_lowest(kinds)
+        order = int(t.card[kind].order)
+        if order > first:
+            best, first = kind, order
     return best
 
 
@@ -148,11 +153,13 @@ def _best_purchase(t, mask):
         worth = int(t.card[GOLD].worth)
         if worth > most:
             best, most = ACQUIRE_GOLD, worth
-    for kind in range(FIRST_CREW, FIRST_TITAN):
-        if allowed(mask, ACQUIRE + kind):
-            worth = int(t.card[kind].worth)
-            if worth > most:
-                best, most = ACQUIRE + kind, worth
+    crew = allowed_word(mask, ACQUIRE + FIRST_CREW, NUM_CREW)
+    while crew:
+        kind = FIRST_CREW + lowest(crew)
+        crew = without_lowest(crew)
+        worth = int(t.card[kind].worth)
+        if worth > most:
+            best, most = ACQUIRE + kind, worth
     return best
 
 
@@ -192,11 +199,13 @@ def _move(s, t, mask):
             return DONE
         return PICK + _most_worth(t, mask, PICK)
     kind, least = -1, -NEVER
-    for candidate in range(NUM_KINDS):
-        if allowed(mask, PICK + candidate):
-            worth = _loss(s, t, candidate, source, destination)
-            if worth < least:
-                kind, least = candidate, worth
+    candidates = allowed_word(mask, PICK, NUM_KINDS)
+    while candidates:
+        candidate = lowest(candidates)
+        candidates = without_lowest(candidates)
+        worth = _loss(s, t, candidate, source, destination)
+        if worth < least:
+            kind, least = candidate, worth
     if allowed(mask, DONE) and least > THROWN_AWAY and frame.origin < OPERATION:
         return DONE
     return PICK + kind
@@ -235,9 +244,11 @@ def _bid(s, t, mask, generator):
     player = s.player[s.seat]
     spent = bid_value(s, t, int(s.seat)) if player.bid_size > 0 else 0
     best, least = -1, budget - spent
-    for kind in range(FIRST_TITAN):
-        if allowed(mask, PICK + kind):
-            cost = int(t.card[kind].cost)
-            if cost <= least and t.card[kind].worth <= BID_WORTH:
-                best, least = kind, cost - 1
+    kinds = allowed_word(mask, PICK, FIRST_TITAN)
+    while kinds:
+        kind = lowest(kinds)
+        kinds = without_lowest(kinds)
+        cost = int(t.card[kind].cost)
+        if cost <= least and t.card[kind].worth <= BID_WORTH:
+            best, least = kind, cost - 1
     return PICK + best if best >= 0 else DONE
