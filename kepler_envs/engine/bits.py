@@ -84,8 +84,8 @@ def allow_word(mask, first, word):
 
 @leaf
 def allowed_word(mask, first, count):
-    """The members ``i`` of ``range(count)`` whose ids ``first + i`` are in the legal set, as a word: what
-    :func:`allow_word` added. ``count`` is at most 64."""
+    """The ids from ``first`` to ``first + count - 1`` that are in the legal set, as a word with the bits 0 to
+    ``count - 1``: the inverse of :func:`allow_word`. ``count`` is at most 64."""
     shift = np.uint64(first) & _LOW_6
     word = mask[first >> 6] >> shift
     if int(shift) + count > 64:
