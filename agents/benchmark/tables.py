@@ -315,7 +315,8 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
             figure.legend(handles=handles, loc="outside lower center", ncols=len(lines), frameon=False)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return re.sub(rb' d="[^"]*"', lambda path: _shortened(path[0]), file.getvalue())
+    unindented = re.sub(rb"\n +<", b"\n<", file.getvalue())
+    return re.sub(rb' d="[^"]*"', lambda path: _shortened(path[0]), unindented)
 
 
 def _shortened(path: bytes) -> bytes:
