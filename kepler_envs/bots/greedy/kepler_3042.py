@@ -402,7 +402,7 @@ def _best_way(s, t, player, ship, place, left, targets, count, known):
     for number in range(count):
         worth = targets[number].worth
         if worth <= best:
-            break
+            break  # as are all tiles that follow
         hex_id = targets[number].hex
         steps = int(way[hex_id])
         turns = turns_to[steps]
