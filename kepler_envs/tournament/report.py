@@ -169,9 +169,12 @@ def _metagame(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Table:
 
 
 def _value(value: Value | None, digits: str) -> str:
-    if value is None:
-        return "not found"
-    return "{:{d}} ({:{d}} .. {:{d}})".format(value.mean, value.low, value.high, d=digits)
+    return "not found" if value is None else _estimate(value, digits)
+
+
+def _estimate(value: Share | Margin | Value, digits: str) -> str:
+    """A mean with its interval, each in this format."""
+    return f"{value.mean:{digits}} ({value.low:{digits}} .. {value.high:{digits}})"
 
 
 def _from_even(share: float, even: float) -> float:
@@ -190,9 +193,9 @@ def _cell(cell: Share | Margin | float | None) -> str:
     if cell is None:
         return ""
     if isinstance(cell, Share):
-        return f"{cell.mean:.1%} ({cell.low:.1%} .. {cell.high:.1%})"
+        return _estimate(cell, ".1%")
     if isinstance(cell, Margin):
-        return f"{cell.mean:+z.2f} ({cell.low:+z.2f} .. {cell.high:+z.2f})"
+        return _estimate(cell, "+z.2f")
     return f"{cell:.1%}"
 
 

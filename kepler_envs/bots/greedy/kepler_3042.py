@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allowed, lowest, without_lowest
+from kepler_envs.engine.bits import allowed, allowed_word, lowest, without_lowest
 from kepler_envs.engine.kernel import borrowed, helper, leaf, room_for
 from kepler_envs.games.kepler_3042 import rules
 from kepler_envs.games.kepler_3042.actions import (
@@ -35,7 +35,7 @@ from kepler_envs.games.kepler_3042.actions import (
     TECH,
     TRACK,
 )
-from kepler_envs.games.kepler_3042.hexes import WORDS, allow_hexes, is_empty
+from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WORDS, allow_hexes, is_empty
 from kepler_envs.games.kepler_3042.observation import resample
 from kepler_envs.games.kepler_3042.observation_layout import MOST_TILES
 from kepler_envs.games.kepler_3042.rules_board import benefit, extra, own_turn, production, reward_kind, rows_in_use
@@ -454,6 +454,12 @@ def _ships_worth(s, t, seat, left):
     return worth
 
 
+@leaf
+def _legal_hexes(mask, word):
+    """The legal hexes from ``64 * word`` on, as a word."""
+    return allowed_word(mask, HEX + 64 * word, min(64, NUM_HEXES - 64 * word))
+
+
 @helper
 def _best_hex(s, t, mask, ship):
     """The legal hex that is worth most to a starship. DONE if that is legal and no hex is worth more than staying."""
@@ -469,13 +475,11 @@ def _best_hex_of(s, t, mask, ship, targets, count):
     best, best_worth = -1, NEVER
     if ship >= 0 and allowed(mask, DONE):
         best_worth = _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count, 0.0)
-    for word in range(HEX // 64, MASK_WORDS):  # hexes are the last ids
-        actions = mask[word]
-        while actions != NOTHING:
-            hex_id = 64 * word + lowest(actions) - HEX
-            actions = without_lowest(actions)
-            if hex_id < 0:
-                continue
+    for word in range(WORDS):
+        hexes = _legal_hexes(mask, word)
+        while hexes != NOTHING:
+            hex_id = 64 * word + lowest(hexes)
+            hexes = without_lowest(hexes)
             if s.body[hex_id] == 0:
                 worth = _best_way(s, t, player, ship, hex_id, left, targets, count, max(0.0, best_worth))
             else:
@@ -691,13 +695,11 @@ def _nearest_tile(s, t, mask):
     """The legal tile that is nearest to Sol, or to one of the seat's starships in space."""
     player = s.player[s.seat]
     best, least = DONE, -NEVER
-    for word in range(HEX // 64, MASK_WORDS):  # hexes are the last ids
-        actions = mask[word]
-        while actions != NOTHING:
-            hex_id = 64 * word + lowest(actions) - HEX
-            actions = without_lowest(actions)
-            if hex_id < 0:
-                continue
+    for word in range(WORDS):
+        hexes = _legal_hexes(mask, word)
+        while hexes != NOTHING:
+            hex_id = 64 * word + lowest(hexes)
+            hexes = without_lowest(hexes)
             steps = float(t.sol_distance[hex_id])
             for ship in range(MAX_SHIPS):
                 place = int(player.ship[ship]) - 1
