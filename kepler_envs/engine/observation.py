@@ -373,13 +373,17 @@ class Layout:
         observations = np.asarray(observations)
         if observations.ndim != 2 or observations.shape[1] != self.size:
             raise ValueError(f"observations must be (N, {self.size}), not {observations.shape}")
-        outside = ~((observations >= self.low) & (observations <= self.high))  # so that NaN is outside, too
-        if outside.any():
-            row, entry = np.argwhere(outside)[0]
-            raise ValueError(
-                f"observation {row}: {self.entry(int(entry))} is {observations[row, entry]}; allowed: "
-                f"{self.low[entry]}..{self.high[entry]}"
-            )
+        if not len(observations) or self._within(observations.min(0), observations.max(0)).all():
+            return
+        row, entry = np.argwhere(~self._within(observations, observations))[0]
+        raise ValueError(
+            f"observation {row}: {self.entry(int(entry))} is {observations[row, entry]}; allowed: "
+            f"{self.low[entry]}..{self.high[entry]}"
+        )
+
+    def _within(self, least: np.ndarray, most: np.ndarray) -> np.ndarray:
+        """Whether entries from ``least`` to ``most`` are within the bounds. NaN is not."""
+        return (least >= self.low) & (most <= self.high)
 
     def names(self, vector: np.ndarray) -> dict[str, np.ndarray]:
         """Every piece of ``vector`` (..., size) by name, as views."""

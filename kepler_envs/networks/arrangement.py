@@ -100,6 +100,7 @@ class Arrangement:
     Attributes:
         inputs: the inputs of the network.
         size: the number of entries in the flat array.
+        entries: how many inputs come from the vector.
         workspaces: the number of entries in the two workspaces of a kernel.
     """
 
@@ -134,8 +135,9 @@ class Arrangement:
         self._lasting = self._joined_for_ever()
         self._net[0]["alone"] = self._put(self._alone)
         self._sizes()
+        self.entries = len(entries)
         self.workspaces = workspace_sizes(
-            self._net[0], len(entries), len(inputs.actions), len(references), len(heads_of)
+            self._net[0], self.entries, len(inputs.actions), len(references), len(heads_of)
         )
         self._records = (
             np.array(entries, WHOLE), _records(INPUT, found), _records(TABLE, tables), _records(JOIN, joins),
@@ -204,6 +206,7 @@ class Arrangement:
                         found.append((kind, self._begin[one.name] + row, wide + number, number))
                 wide += one.size
         self._net[0]["bias"], self._net[0]["wide"] = self._put(self._bias), self._put(self._wide)
+        self._net[0]["wide_rows"] = wide
         return entries, found
 
     def _flat_of(self, one: TableInputs, weights: Mapping[str, Array]) -> Array:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kepler_envs.engine.bits import ONE
 from kepler_envs.engine.kernel import array_of, borrowed, helper, kernel, leaf
 from kepler_envs.networks.kernels import (
     FLOAT,
@@ -27,6 +28,7 @@ from kepler_envs.networks.kernels import (
     add_multiple,
     add_products,
     add_said,
+    add_up_rows,
     as_net,
     clear_rooms,
     forget,
@@ -424,23 +426,6 @@ def _back_to_fixed_rows(net, room, back, n, gradient):
 
 
 @leaf
-def _back_to_first_layer(net, room, back, count, gradient):
-    """Go back to what the inputs that are not 0 add to the first layer."""
-    its, rows, times, d_first = net.network[0], room.wide_rows, room.times, back.policy
-    width, wide = np.int64(its.width), np.int64(its.wide)
-    at = 0
-    while at + 64 <= width:
-        spread_row(gradient, wide + at, width, rows, times, 0, count, d_first, at, 64)
-        at += 64
-    while at + REGISTER <= width:
-        spread_row(gradient, wide + at, width, rows, times, 0, count, d_first, at, REGISTER)
-        at += REGISTER
-    for unit in range(at, width):
-        for i in range(count):
-            gradient[wide + int(rows[i]) * width + unit] += times[i] * d_first[unit]
-
-
-@leaf
 def _clear_rows(net, room, back, n):
     its = net.network[0]
     stride, in_vector = np.int64(its.rows), np.int64(its.in_vector)
@@ -449,6 +434,90 @@ def _clear_rows(net, room, back, n):
         if room.finished[fixed] == n:
             place = (in_vector + fixed) * stride
             back.q[place : place + stride] = np.float32(0.0)
+
+
+# ---------------------------------------------------------------- the first layer
+
+TWO = np.uint64(2)
+CHUNK = 8 * BLOCK
+"""Positions whose inputs are put in order at once: few enough for their derivatives to stay in the first cache."""
+
+
+class Added(NamedTuple):
+    """The inputs of a chunk of positions that are not 0, position by position, then row by row of the first layer.
+
+    A row is in many positions, so its derivatives are summed up in registers, and read and written once a chunk.
+    """
+
+    begins: Any
+    """int32 (CHUNK + 1,): where the inputs of each position begin."""
+    rows: Any
+    times: Any
+    row_begins: Any
+    """int32 (wide_rows + 2,): where the positions of each row begin."""
+    positions: Any
+    row_times: Any
+
+
+def added_sizes(net: np.ndarray, inputs: int) -> tuple[int, int]:
+    """The sizes of an Added in whole and in decimal numbers."""
+    return CHUNK + 1 + int(net["wide_rows"]) + 2 + 2 * CHUNK * inputs, 2 * CHUNK * inputs
+
+
+@leaf
+def _added_of(net, wholes, floats, used):
+    its, most = net.network[0], CHUNK * net.entries.size
+    used[0], used[1] = 0, 0
+    whole, decimal = borrowed(used[:1]), borrowed(used[1:])
+    return Added(
+        part(wholes, whole, CHUNK + 1), part(wholes, whole, most), part(floats, decimal, most),
+        part(wholes, whole, np.int64(its.wide_rows) + 2), part(wholes, whole, most), part(floats, decimal, most),
+    )  # fmt: skip
+
+
+@leaf
+def _append(room, count, added, position):
+    """Append the inputs of a position, and count in how many positions each row is."""
+    begin = np.uint64(added.begins[position])
+    for i in range(np.uint64(count)):
+        row = np.uint64(room.wide_rows[i])
+        added.rows[begin + i] = row
+        added.times[begin + i] = room.times[i]
+        added.row_begins[row + TWO] += 1
+    added.begins[position + 1] = begin + np.uint64(count)
+
+
+@leaf
+def _sort_by_row(added, positions):
+    """Put what was appended in the order of rows. In a row, positions keep theirs."""
+    begins = added.row_begins
+    for row in range(2, begins.size):
+        begins[row] += begins[row - 1]
+    for position in range(positions):
+        for i in range(np.uint64(added.begins[position]), np.uint64(added.begins[position + 1])):
+            row = np.uint64(added.rows[i]) + ONE
+            place = np.uint64(begins[row])
+            begins[row] += 1  # at last it is where the next row begins
+            added.positions[place] = position
+            added.row_times[place] = added.times[i]
+
+
+@leaf
+def _back_to_first_layer(net, added, first, positions, d_policy, gradient):
+    """Go back to what the inputs add to the first layer, from position ``first`` on."""
+    its = net.network[0]
+    width, kept = np.int64(its.width), d_policy.shape[1]
+    d_first = borrowed(d_policy.reshape(-1))
+    _sort_by_row(added, positions)
+    for row in range(np.int64(its.wide_rows)):
+        begin, end = added.row_begins[row], added.row_begins[row + 1]
+        if begin < end:
+            at = np.int64(its.wide) + row * width
+            sums = borrowed(gradient[at : at + width])
+            add_up_rows(sums, sums, 0, d_first, first * kept, added.positions, added.row_times, begin, end, kept)
+
+
+# ---------------------------------------------------------------- all positions
 
 
 class Ledger(NamedTuple):
@@ -466,74 +535,111 @@ class Ledger(NamedTuple):
 
 
 @helper
-def _go_back(net, wholes, floats, ledger, observations, masks, actions, shares, logits, goal, judged, d, gradient):
-    its, legal_ids = net.network[0], masks.shape[1]
-    value_layers, policy_layers = net.layers[its.policy_layers :], net.layers[: its.policy_layers]
-    flat, stride = borrowed(floats.reshape(-1)), floats.shape[1]
+def _go_back(
+    net, wholes, floats, ledger, added, observations, masks, actions, shares, logits, goal, judged, d, gradient
+):  # fmt: skip
     used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
-    width, inner = np.int64(its.width), np.int64(its.pooled) * np.int64(its.rows)
-    clear_rooms(net, legal_ids, wholes, floats, used)
+    _clear(net, masks.shape[1], wholes, floats, used)
+    positions = observations.shape[0]
+    for low in range(0, positions, CHUNK):
+        high = min(low + CHUNK, positions)
+        added.row_begins[:] = 0
+        for first in range(low, high, BLOCK):
+            count = min(BLOCK, high - first)
+            last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
+            for place in range(count):
+                _back_from_answers(
+                    net, wholes, floats, used, observations, masks, actions, shares, logits, goal, judged, d, gradient,
+                    first + place, place, looks[place, 1], last, features,
+                )  # fmt: skip
+            _back_through_block(net, masks.shape[1], wholes, floats, used, last)
+            for place in range(count):
+                n = first + place
+                x = borrowed(observations[n])
+                room = room_of(net, masks.shape[1], place, wholes, floats, used)
+                back = _back_of(net, place, wholes, floats, used)
+                if net.network[0].rows > 0:
+                    _back_from_means(net, room, back)
+                    _back_to_rows(net, room, back, gradient)
+                    _back_to_joins(net, room, back, x, n, gradient)
+                    _back_to_fixed_rows(net, room, back, n, gradient)
+                _append(room, looks[place, 0], added, n - low)
+                forget(net, room, x)
+                _note(room, back, ledger, n)
+        _back_to_first_layer(net, added, low, high - low, ledger.d_policy, gradient)
+    used[0] = 0  # what is borrowed lives until here
+
+
+@leaf
+def _clear(net, actions, wholes, floats, used):
+    """Prepare the workspaces."""
+    clear_rooms(net, actions, wholes, floats, used)
     for place in range(BLOCK):
-        room_of(net, legal_ids, place, wholes, floats, used)
+        room_of(net, actions, place, wholes, floats, used)
         back = _back_of(net, place, wholes, floats, used)
         back.shown_at[:] = NOWHERE
         back.policy[:] = np.float32(0.0)
         back.value[:] = np.float32(0.0)
-    positions = observations.shape[0]
-    for first in range(0, positions, BLOCK):
-        count = min(BLOCK, positions - first)
-        last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
-        for place in range(count):
-            n = first + place
-            room = room_of(net, legal_ids, place, wholes, floats, used)
-            back = _back_of(net, place, wholes, floats, used)
-            legal, given = room.legal[: looks[place, 1]], borrowed(logits[place])
-            entropy = _to_logs(legal, given)
-            if goal.rates.size > 0:
-                judged.entropy[n] = entropy
-                judged.told[n] = _told(actions[n], shares[n], given)
-                tell_values(net, room, last, features, borrowed(judged.values[n]))
-                _pursue(goal, n, judged, d)
-            _clear_rows(net, room, back, n)
-            _share_out(legal, given, actions[n], shares[n], d.told[n], d.entropy[n], entropy)
-            _back_from_actions(net, room, back, legal, given, last, features, gradient)
-            choice = np.int64(observations[n, its.choice]) if its.choice != NOWHERE else 0
-            if its.choice != NOWHERE and masks[n, choice] != 0:
-                _back_from_choice(net, room, back, choice, given, last, features, gradient)
-            _back_from_values(net, room, back, borrowed(d.values[n]), last, features, gradient)
-        room = room_of(net, legal_ids, 0, wholes, floats, used)
-        back = _back_of(net, 0, wholes, floats, used)
-        _back_through_layers(policy_layers, net.numbers, last, flat, room.policy_at, back.policy_at, stride)
-        _back_through_layers(value_layers, net.numbers, last, flat, room.value_at, back.value_at, stride)
-        for row in range(0, BLOCK * stride, stride):
-            for unit in range(width):
-                flat[back.policy_at + row + unit] += flat[back.value_at + row + unit]
-            _gate(flat, back.policy_at + row, room.policy_at + row, width)
-        _set_products(flat, back.means_at, back.policy_at, stride, width, net.numbers, np.int64(its.pool_back), inner)
-        for place in range(count):
-            n = first + place
-            x = borrowed(observations[n])
-            room = room_of(net, legal_ids, place, wholes, floats, used)
-            back = _back_of(net, place, wholes, floats, used)
-            if its.rows > 0:
-                _back_from_means(net, room, back)
-                _back_to_rows(net, room, back, gradient)
-                _back_to_joins(net, room, back, x, n, gradient)
-                _back_to_fixed_rows(net, room, back, n, gradient)
-            _back_to_first_layer(net, room, back, looks[place, 0], gradient)
-            forget(net, room, x)
-            _note(room, back, ledger, n)
-    used[0] = 0  # what is borrowed lives until here
+
+
+@leaf
+def _back_from_answers(
+    net, wholes, floats, used, observations, masks, actions, shares, logits, goal, judged, d, gradient, n, place,
+    legal_count, last, features
+):  # fmt: skip
+    """Judge position ``n``, in this place of the block, and go back to the last outputs of policy and value."""
+    its = net.network[0]
+    room = room_of(net, masks.shape[1], place, wholes, floats, used)
+    back = _back_of(net, place, wholes, floats, used)
+    legal, given = room.legal[:legal_count], borrowed(logits[place])
+    entropy = _to_logs(legal, given)
+    if goal.rates.size > 0:
+        judged.entropy[n] = entropy
+        judged.told[n] = _told(actions[n], shares[n], given)
+        tell_values(net, room, last, features, borrowed(judged.values[n]))
+        _pursue(goal, n, judged, d)
+    _clear_rows(net, room, back, n)
+    _share_out(legal, given, actions[n], shares[n], d.told[n], d.entropy[n], entropy)
+    _back_from_actions(net, room, back, legal, given, last, features, gradient)
+    choice = np.int64(observations[n, its.choice]) if its.choice != NOWHERE else 0
+    if its.choice != NOWHERE and masks[n, choice] != 0:
+        _back_from_choice(net, room, back, choice, given, last, features, gradient)
+    _back_from_values(net, room, back, borrowed(d.values[n]), last, features, gradient)
+
+
+@leaf
+def _back_through_block(net, actions, wholes, floats, used, last):
+    """Go back from the last outputs of a block to the outputs of the first layer and to the means over rows."""
+    its = net.network[0]
+    value_layers, policy_layers = net.layers[its.policy_layers :], net.layers[: its.policy_layers]
+    flat, stride = borrowed(floats.reshape(-1)), floats.shape[1]
+    width, inner = np.int64(its.width), np.int64(its.pooled) * np.int64(its.rows)
+    room = room_of(net, actions, 0, wholes, floats, used)
+    back = _back_of(net, 0, wholes, floats, used)
+    _back_through_layers(policy_layers, net.numbers, last, flat, room.policy_at, back.policy_at, stride)
+    _back_through_layers(value_layers, net.numbers, last, flat, room.value_at, back.value_at, stride)
+    for row in range(0, BLOCK * stride, stride):
+        for unit in range(width):
+            flat[back.policy_at + row + unit] += flat[back.value_at + row + unit]
+        _gate(flat, back.policy_at + row, room.policy_at + row, width)
+    _set_products(flat, back.means_at, back.policy_at, stride, width, net.numbers, np.int64(its.pool_back), inner)
 
 
 @leaf
 def _note(room, back, ledger, n):
     """Write a position into the ledger."""
-    ledger.policy[n, :] = room.policy
-    ledger.value[n, :] = room.value
-    ledger.means[n, :] = room.means
-    ledger.d_policy[n, :] = back.policy
-    ledger.d_value[n, :] = back.value
+    _copy(ledger.policy, n, room.policy)
+    _copy(ledger.value, n, room.value)
+    _copy(ledger.means, n, room.means)
+    _copy(ledger.d_policy, n, back.policy)
+    _copy(ledger.d_value, n, back.value)
+
+
+@leaf
+def _copy(to, n, source):
+    """Write ``source`` into a row. An assignment of whole arrays would ask for each number how long the array is."""
+    for unit in range(source.size):
+        to[n, unit] = source[unit]
 
 
 # ---------------------------------------------------------------- kernels
@@ -587,20 +693,24 @@ def judge_kernel() -> Any:
 @cache
 def gradient_kernel() -> Any:
     """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32,
-    float32 (BLOCK, ...), policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N,
-    kept], *:class:`Goal`, *:class:`Judged`, *:class:`Derivatives`, gradient float32[size]).
+    float32 (BLOCK, ...), int32 and float32 of :func:`added_sizes`, policy, value float32[N, kept], means float32[N,
+    pooled * R], d_policy, d_value float32[N, kept], *:class:`Goal`, *:class:`Judged`, *:class:`Derivatives`, gradient
+    float32[size]).
 
     Adds to ``gradient`` the derivatives by the weights; those of dense layers and of the first bias are left to
     :func:`finish`. With a goal, fills what is judged and the derivatives of the loss. Without, uses the derivatives
     that are given.
     """
-    signature = (*POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5, *GOAL, *JUDGED, *JUDGED, array_of(FLOAT))
+    signature = (
+        *POSITIONS, *SHARED, array_of(WHOLE), array_of(FLOAT), *[array_of(FLOAT, 2)] * 5, *GOAL, *JUDGED, *JUDGED,
+        array_of(FLOAT),
+    )  # fmt: skip
 
     @kernel(SCOPE, "gradient", signature)
     def add_gradient(
         observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links,
         link_begins, layers,
-        heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value,
+        heads, pointers, wholes, floats, logits, added_wholes, added_floats, policy, value, means, d_policy, d_value,
         before, advantages, returns, rates, told, entropy, values, d_told, d_entropy, d_values, gradient,
     ):  # fmt: skip
         net = as_net(
@@ -610,9 +720,11 @@ def gradient_kernel() -> Any:
         goal = Goal(borrowed(before), borrowed(advantages), borrowed(returns), borrowed(rates))
         judged = Judged(borrowed(told), borrowed(entropy), borrowed(values))
         d = Derivatives(borrowed(d_told), borrowed(d_entropy), borrowed(d_values))
+        used = np.zeros(2, np.int64)
+        added = _added_of(net, borrowed(added_wholes), borrowed(added_floats), used)
         _go_back(
-            net, borrowed(wholes), borrowed(floats), ledger, borrowed(observations), borrowed(masks), borrowed(actions),
-            borrowed(shares), borrowed(logits), goal, judged, d, borrowed(gradient),
+            net, borrowed(wholes), borrowed(floats), ledger, added, borrowed(observations), borrowed(masks),
+            borrowed(actions), borrowed(shares), borrowed(logits), goal, judged, d, borrowed(gradient),
         )  # fmt: skip
 
     return add_gradient

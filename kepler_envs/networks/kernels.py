@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kepler_envs.engine.bits import lowest, without_lowest
+from kepler_envs.engine.bits import ONE, lowest, without_lowest
 from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.kernel import array_of, borrowed, helper, kernel, leaf
 from kepler_envs.engine.simd import pack_bits
@@ -48,6 +48,7 @@ NETWORK = _record(
     "pooled",  # how many tables add their mean to the first layer
     "policy_layers",  # how many of the layers are the policy's; the value's follow
     "bias", "wide",  # of the first layer: H, and a row of H for each input of the vector
+    "wide_rows",  # how many rows these are
     "alone",  # what is said of each row whatever the vector holds, (all rows, R)
     "pool", "pool_back",  # (pooled * R, H), and its transpose
     "actions", "action_biases", "values", "value_biases",  # (A, F), A, (P, F), P; F is the outputs of the last layer
@@ -158,28 +159,29 @@ def list_positive(units, offset, rows, times, listed):
 def _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times):
     """List the inputs that are not 0, row by row. Returns their number.
 
-    ``begins[r]`` to ``begins[r + 1]`` are those of row r.
+    ``begins[r]`` to ``begins[r + 1]`` are those of row r. Indices are unsigned: of others, compiled code would ask
+    whether they count from the end.
     """
     for i in range(entries.size):
-        taken[i] = x[entries[i]]
+        taken[i] = x[np.uint32(entries[i])]
     begins[:] = 0
-    count = 0
+    count = ZERO
     for first in range(0, entries.size, 64):
         left = pack_bits(taken, first, 64)
         while left != ZERO:
-            i = first + lowest(left)
+            i = np.uint64(first + lowest(left))
             left = without_lowest(left)
             value, one = int(taken[i]), inputs[i]
             label = value if one.kind == LABEL else 0
-            sign = np.float32(1.0) if (one.kind == LABEL) | (value > 0) else np.float32(-1.0)
+            sign = 1 if (one.kind == LABEL) | (value > 0) else -1
             wide_rows[count] = one.wide + label
             rows[count] = one.row + label
-            times[count] = np.float32(value) if one.kind == NUMBER else sign
-            count += 1
-            begins[one.owner + 1] = count
+            times[count] = np.float32(value if one.kind == NUMBER else sign)
+            count += ONE
+            begins[np.uint32(one.owner + 1)] = count
     for row in range(1, begins.size):
         begins[row] = max(begins[row], begins[row - 1])  # rows without an input
-    return count
+    return np.int64(count)
 
 
 # ---------------------------------------------------------------- rows by themselves

@@ -17,6 +17,7 @@ from kepler_envs.adapters.pytorch.compiled import ENOUGH_TO_LEARN
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.networks import DivergedError
+from kepler_envs.networks.gradients import CHUNK
 from kepler_envs.networks.simd import (
     BLOCK,
     add_product,
@@ -80,9 +81,10 @@ def assert_same_gradients(inputs: NetworkInputs, observations: np.ndarray, masks
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_gradients_are_those_of_pytorch(shape):
-    """All kinds of fields, references between all kinds of tables, actions with any axes."""
+    """All kinds of fields, references between all kinds of tables, actions with any axes. There are a whole chunk of
+    positions, a whole block and a rest."""
     inputs = made_up_inputs(SHAPES[shape])
-    assert_same_gradients(inputs, *random_positions(inputs.layout, len(inputs.actions), 60))
+    assert_same_gradients(inputs, *random_positions(inputs.layout, len(inputs.actions), CHUNK + BLOCK + 1))
 
 
 @pytest.mark.parametrize("zeros", [0.0, 1.0], ids=["full", "empty"])

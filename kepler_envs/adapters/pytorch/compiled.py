@@ -22,7 +22,7 @@ from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.adapters.pytorch.threads import torch_threads
 from kepler_envs.networks import CompiledNetwork, as_kernels_take
 from kepler_envs.networks.arrangement import Arrangement
-from kepler_envs.networks.gradients import Judged, back_sizes, finish, gradient_kernel, judge_kernel
+from kepler_envs.networks.gradients import Judged, added_sizes, back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
 from kepler_envs.networks.linear import LinearLayout
 from kepler_envs.networks.simd import BLOCK
@@ -48,6 +48,7 @@ class CompiledLearner:
         self.arrangement = Arrangement(network.inputs)
         self._weights = dict(network.named_parameters())  # which takes long to ask for at every step
         self._workspaces: tuple[np.ndarray, ...] = (np.zeros((0, 0, 0), WHOLE),)
+        self._inputs: tuple[np.ndarray, ...] = (np.zeros((0, 0), WHOLE),)
         self._ledger: tuple[np.ndarray, ...] = (np.zeros((0, 0), FLOAT),)
         self._learned = np.zeros(0, FLOAT)
         self._turn = threading.Lock()  # held while workspaces and ledger are in use
@@ -179,7 +180,7 @@ class CompiledLearner:
             finish(arguments, of_part[1], _product, gradients[number])
 
         with self._turn, torch_threads(1):
-            ledger, workspaces = self.ledger(count), self.workspaces(threads)
+            ledger, workspaces = self.ledger(count), (*self.workspaces(threads), *self._room_for_inputs(threads))
             in_parts(work, count, threads)
         return self._layout.back(gradients[0] if threads == 1 else gradients.sum(0))
 
@@ -197,6 +198,13 @@ class CompiledLearner:
                 np.zeros((*shape, whole), WHOLE), np.zeros((*shape, decimal), FLOAT), np.zeros((*shape, actions), FLOAT)
             )  # fmt: skip
         return self._workspaces
+
+    def _room_for_inputs(self, threads: int) -> tuple[np.ndarray, ...]:
+        """The workspaces of a kernel's inputs, of at least so many threads."""
+        if len(self._inputs[0]) < threads:
+            whole, decimal = added_sizes(self.arrangement.network[0], self.arrangement.entries)
+            self._inputs = np.zeros((threads, whole), WHOLE), np.zeros((threads, decimal), FLOAT)
+        return self._inputs
 
     def ledger(self, count: int) -> tuple[np.ndarray, ...]:
         """Room for what is kept of so many positions, from one call to the next; see

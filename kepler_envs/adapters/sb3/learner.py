@@ -260,4 +260,5 @@ class SharedMaskablePPO(CheckedMaskablePPO):
         rollout.add_outcome(games.batch.reward, dones)
         self._last_episode_starts = dones
         self.num_timesteps += learned
-        self._update_info_buffer(infos, dones)
+        if dones.any():  # only then is there something to tell, and to ask 64 games takes a while
+            self._update_info_buffer(infos, dones)
