@@ -20,14 +20,15 @@ from agents.ending import plain_ending
 from benchmarks import figures, machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
 from benchmarks.imitation import IMITATED, imitation
-from benchmarks.learner import ROWS_ON_GPU, learner, learner_on_gpu
-from benchmarks.observation import V0_COMMIT, has_v0, observation
+from benchmarks.learner import ROWS_ON_GPU, learner, learner_against_v0, learner_on_gpu
+from benchmarks.observation import observation
 from benchmarks.ray_speed import ray_tournament
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
 from benchmarks.search_speed import guided_search_table, search_table
 from benchmarks.start_up import compiled_wheels, differing, start_up
 from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
+from benchmarks.v0 import V0_COMMIT, has_v0
 from kepler_envs.cli.codes import INTERRUPTED
 from kepler_envs.cli.common import UsageError, parse
 from kepler_envs.terminal import make_console, say
@@ -55,6 +56,7 @@ PARTS = (
     start_up,
     training_share,
     learner,
+    learner_against_v0,
     learner_on_gpu,
     *LONG,
 )
@@ -129,7 +131,7 @@ def _check_record(record: Path, settings: Settings, parts: Sequence[Part]) -> No
         _check_rows(figures.read(record), parts)
     if start_up in parts:
         _check_wheel()
-    if observation in parts and not has_v0():
+    if {observation, learner_against_v0} & set(parts) and not has_v0():
         raise UsageError(
             f"--record compares with v0, and this clone lacks v0's commit {V0_COMMIT}: git fetch --unshallow"
         )

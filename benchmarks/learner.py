@@ -6,10 +6,12 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import kepler_envs
 from benchmarks.sampling import Row, Settings, rates, ratio
+from benchmarks.v0 import ROOT, V0_COMMIT, Side, in_turn, old_checkout
 
 NUM_ENVS, N_STEPS, BATCH_SIZE, EPOCHS = 64, 128, 2048, 3
 """The defaults of ``python -m agents.train``: games side by side, decisions of each between two updates, decisions per
@@ -33,6 +35,73 @@ def learner(settings: Settings) -> list[Row]:
         times = ratio(both, "two", "one")
         value = f"{_thousands(both['two'])} / {_thousands(both['one'])} = {times:.2f}"
         rows.append(Row(f"{what}, 2 threads against 1", value, ">= 1.6", times >= 1.6, times))
+    return rows
+
+
+AS_V0 = """
+import sys
+import torch
+import kepler_envs
+from agents.checkpoint import Network
+from agents.views import view_of
+from kepler_envs.adapters.sb3 import PiecePolicy, SharedMaskablePPO, SharedSeatVecEnv
+game, players, games, steps, batch_size, epochs = sys.argv[1], *map(int, sys.argv[2:])
+torch.set_num_threads(1)
+torch.manual_seed(0)
+batch = kepler_envs.make_batch(game, num_envs=games, num_players=players, seed=0)
+view = view_of(batch.config.game.name)
+network = Network(128, (128,), view.leave_out, view.anchor)
+model = SharedMaskablePPO(
+    PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network.policy_kwargs(batch.config),
+    n_steps=steps, batch_size=batch_size, n_epochs=epochs, seed=0, device="cpu",
+)
+def one_round():
+    model.learn(games * steps, reset_num_timesteps=False)
+"""
+"""A process that learns as ``python -m agents.train`` did in v0, with its network for each game."""
+
+AS_NOW = """
+import sys
+import torch
+from benchmarks.learner import learning
+torch.set_num_threads(1)
+learn = learning(sys.argv[1], int(sys.argv[2]), True, **({"rows": 0} if sys.argv[3] == "flat" else {}))
+def one_round():
+    learn(1)
+"""
+"""A process that learns now, with a flat network or one that looks at rows."""
+
+LEAST_AGAINST_V0 = {"flat": 3, "rows": 2}
+"""How many times as fast as v0 a network of the same size should learn, and the one that is usual now."""
+
+
+def learner_against_v0(settings: Settings) -> list[Row]:
+    """decisions that MaskablePPO learns per second, against v0"""
+    if settings.ppo_steps == 0:
+        return []
+    rows = []
+    with old_checkout() as checkout:
+        for name in kepler_envs.list_games():
+            rows += _against_v0(settings, name, kepler_envs.load_game(name).default_players, checkout)
+    return rows
+
+
+def _against_v0(settings: Settings, name: str, players: int, checkout: Path | None) -> list[Row]:
+    what = f"{name}, MaskablePPO, {players} players, against v0"
+    if checkout is None:
+        absent = f"commit {V0_COMMIT} is not in this checkout"
+        return [Row(f"{what}, {kind}", absent, f">= {least}") for kind, least in LEAST_AGAINST_V0.items()]
+    sizes = players, NUM_ENVS, N_STEPS, BATCH_SIZE, EPOCHS
+    sides = [Side(AS_V0, (f"{name}-v0", *sizes), checkout)]
+    sides += [Side(AS_NOW, (name, players, kind), ROOT) for kind in LEAST_AGAINST_V0]
+    rounds, seconds = in_turn(sides, settings, settings.repetitions)
+    decisions = rounds * NUM_ENVS * N_STEPS
+    before, *after = ([decisions / one for one in side] for side in zip(*seconds, strict=True))
+    rows = []
+    for (kind, least), now in zip(LEAST_AGAINST_V0.items(), after, strict=True):
+        times = ratio({"now": now, "v0": before}, "now", "v0")
+        value = f"{_thousands(now)} against {_thousands(before)} = {times:.2f}"
+        rows.append(Row(f"{what}, {kind}", value, f">= {least}", times >= least, times))
     return rows
 
 

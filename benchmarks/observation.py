@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +13,8 @@ import numpy as np
 import kepler_envs
 from benchmarks.engine_speed import batch_side
 from benchmarks.sampling import Row, Settings, millions, rates, ratio
+from benchmarks.v0 import ROOT, V0_COMMIT, Side, in_turn, old_checkout
 
-ROOT = Path(__file__).parents[1]
-V0_COMMIT = "5e2a210"
-"""The last commit with all games at v0."""
 FEW, MANY = 256, 4096
 LEAST_AGAINST_V0 = {
     "kepler_3042": 2.0,
@@ -34,18 +27,15 @@ LEAST_MANY = 0.8
 LEAST_BESIDE_OPENSPIEL = {"kepler_3042": 60}
 USUAL_BESIDE_OPENSPIEL = 100
 
-SIDE = """
-import sys, time
+STEP = """
+import sys
 import kepler_envs
 game, players, games = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 batch = kepler_envs.make_batch(game, num_envs=games, num_players=players, seed=1)
-for line in sys.stdin:
-    start = time.thread_time()
-    for _ in range(int(line)):
-        batch.step(batch.uniform())
-    print(time.thread_time() - start, flush=True)
+def one_round():
+    batch.step(batch.uniform())
 """
-"""A process with the code of one version: it reads a number of rounds, steps them and prints the CPU seconds."""
+"""A process that steps games with the code of one version."""
 
 
 def observation(settings: Settings) -> list[Row]:
@@ -70,78 +60,19 @@ def configurations() -> Iterator[tuple[str, int]]:
 # ---------------------------------------------------------------- against v0
 
 
-def has_v0(root: Path = ROOT) -> bool:
-    """Whether a clone has the commit of v0, as a shallow one has not."""
-    command = ["git", "cat-file", "-e", f"{V0_COMMIT}^{{commit}}"]
-    return subprocess.run(command, cwd=root, capture_output=True).returncode == 0
-
-
-@contextmanager
-def old_checkout() -> Iterator[Path | None]:
-    """A checkout of v0 in a temporary folder. None if this clone lacks its commit."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "v0"
-        add = ["git", "worktree", "add", "--detach", str(path), V0_COMMIT]
-        if subprocess.run(add, cwd=ROOT, capture_output=True).returncode != 0:
-            yield None
-            return
-        try:
-            yield path
-        finally:
-            subprocess.run(["git", "worktree", "remove", "--force", str(path)], cwd=ROOT, capture_output=True)
-
-
-class Side:
-    """A process that steps a batch with the code of one version."""
-
-    def __init__(self, game: str, players: int, games: int, root: Path) -> None:
-        self._games = games
-        command = [sys.executable, "-c", SIDE, game, str(players), str(games)]
-        self._process = subprocess.Popen(
-            command, cwd=root, env=_environment(root), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def seconds(self, rounds: int) -> float:
-        """CPU seconds to step all its games that often."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(f"{rounds}\n")
-        self._process.stdin.flush()
-        return float(self._process.stdout.readline())
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate()
-
-
-def _environment(root: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
-
-
 def against_v0(settings: Settings, name: str, players: int, checkout: Path | None) -> list[Row]:
     """Step both versions in turn, each in a process of its own."""
     what, least = f"{name}, {players} players, {FEW} games: batch step against v0", LEAST_AGAINST_V0[name]
     if checkout is None:
         return [Row(what, f"commit {V0_COMMIT} is not in this checkout", f">= {least:g}")]
-    old = Side(f"{name}-v0", players, FEW, checkout)
-    new = Side(f"{name}-v1", players, FEW, ROOT)
-    try:
-        rounds = _rounds_of(settings.seconds, old)
-        pairs = [(old.seconds(rounds), new.seconds(rounds)) for _ in range(4 * settings.repetitions)]
-    finally:
-        old.close()
-        new.close()
+    sides = Side(STEP, (f"{name}-v0", players, FEW), checkout), Side(STEP, (f"{name}-v1", players, FEW), ROOT)
+    rounds, pairs = in_turn(sides, settings, 4 * settings.repetitions, warm_up=100)
     times = statistics.median(before / after for before, after in pairs)
     steps = rounds * FEW / 1e6
     before, after = (steps / statistics.median(side) for side in zip(*pairs, strict=True))
     return [
         Row(what, f"{after:.2f} M/s against {before:.2f} M/s = {times:.2f}", f">= {least:g}", times >= least, times)
     ]
-
-
-def _rounds_of(seconds: float, side: Side) -> int:
-    """How many steps take about so long. Also warms the side up."""
-    side.seconds(100)
-    return max(1, round(100 * seconds / max(side.seconds(100), 1e-6)))
 
 
 # ---------------------------------------------------------------- many games, other libraries

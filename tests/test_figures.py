@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ import pytest
 
 import kepler_envs
 from benchmarks import __main__ as program
-from benchmarks import figures, observation, start_up
+from benchmarks import figures, start_up
 from benchmarks.figures import RECORD, Figures, Source
 from benchmarks.sampling import Row, Settings
 from kepler_envs.cli.codes import INTERRUPTED
@@ -242,15 +241,11 @@ def test_a_part_that_the_record_lacks_is_not_measured(tmp_path, monkeypatch, cap
 
 
 @pytest.mark.usefixtures("measures_nothing")
-def test_a_run_without_v0_is_not_begun(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("part", [program.observation, program.learner_against_v0])
+def test_a_run_without_v0_is_not_begun(tmp_path, monkeypatch, capsys, part):
     monkeypatch.setattr(program, "has_v0", lambda: False)
     with ends(capsys, "this clone lacks v0's commit .*: git fetch --unshallow", IMPOSSIBLE):
-        run(monkeypatch, "--record", str(tmp_path / "figures.json"), parts=[observation.observation])
-
-
-def test_a_clone_without_v0_is_known(tmp_path):
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    assert not observation.has_v0(tmp_path)
+        run(monkeypatch, "--record", str(tmp_path / "figures.json"), parts=[part])
 
 
 def test_new_processes_write_their_bytecode(tmp_path, monkeypatch):
