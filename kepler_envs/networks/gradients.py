@@ -466,6 +466,7 @@ def added_sizes(net: np.ndarray, inputs: int) -> tuple[int, int]:
 
 @leaf
 def _added_of(net, wholes, floats, used):
+    """The two workspaces of :func:`added_sizes` as an Added."""
     its, most = net.network[0], CHUNK * net.entries.size
     used[0], used[1] = 0, 0
     whole, decimal = borrowed(used[:1]), borrowed(used[1:])
@@ -532,42 +533,6 @@ class Ledger(NamedTuple):
     """float32 (N, kept): derivatives by these outputs before they are rectified; those of the first layer by all that
     follow it."""
     d_value: Any
-
-
-@helper
-def _go_back(
-    net, wholes, floats, ledger, added, observations, masks, actions, shares, logits, goal, judged, d, gradient
-):  # fmt: skip
-    used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
-    _clear(net, masks.shape[1], wholes, floats, used)
-    positions = observations.shape[0]
-    for low in range(0, positions, CHUNK):
-        high = min(low + CHUNK, positions)
-        added.row_begins[:] = 0
-        for first in range(low, high, BLOCK):
-            count = min(BLOCK, high - first)
-            last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
-            for place in range(count):
-                _back_from_answers(
-                    net, wholes, floats, used, observations, masks, actions, shares, logits, goal, judged, d, gradient,
-                    first + place, place, looks[place, 1], last, features,
-                )  # fmt: skip
-            _back_through_block(net, masks.shape[1], wholes, floats, used, last)
-            for place in range(count):
-                n = first + place
-                x = borrowed(observations[n])
-                room = room_of(net, masks.shape[1], place, wholes, floats, used)
-                back = _back_of(net, place, wholes, floats, used)
-                if net.network[0].rows > 0:
-                    _back_from_means(net, room, back)
-                    _back_to_rows(net, room, back, gradient)
-                    _back_to_joins(net, room, back, x, n, gradient)
-                    _back_to_fixed_rows(net, room, back, n, gradient)
-                _append(room, looks[place, 0], added, n - low)
-                forget(net, room, x)
-                _note(room, back, ledger, n)
-        _back_to_first_layer(net, added, low, high - low, ledger.d_policy, gradient)
-    used[0] = 0  # what is borrowed lives until here
 
 
 @leaf
@@ -640,6 +605,42 @@ def _copy(to, n, source):
     """Write ``source`` into a row. An assignment of whole arrays would ask for each number how long the array is."""
     for unit in range(source.size):
         to[n, unit] = source[unit]
+
+
+@helper
+def _go_back(
+    net, wholes, floats, ledger, added, observations, masks, actions, shares, logits, goal, judged, d, gradient
+):  # fmt: skip
+    used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
+    _clear(net, masks.shape[1], wholes, floats, used)
+    positions = observations.shape[0]
+    for low in range(0, positions, CHUNK):
+        high = min(low + CHUNK, positions)
+        added.row_begins[:] = 0
+        for first in range(low, high, BLOCK):
+            count = min(BLOCK, high - first)
+            last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
+            for place in range(count):
+                _back_from_answers(
+                    net, wholes, floats, used, observations, masks, actions, shares, logits, goal, judged, d, gradient,
+                    first + place, place, looks[place, 1], last, features,
+                )  # fmt: skip
+            _back_through_block(net, masks.shape[1], wholes, floats, used, last)
+            for place in range(count):
+                n = first + place
+                x = borrowed(observations[n])
+                room = room_of(net, masks.shape[1], place, wholes, floats, used)
+                back = _back_of(net, place, wholes, floats, used)
+                if net.network[0].rows > 0:
+                    _back_from_means(net, room, back)
+                    _back_to_rows(net, room, back, gradient)
+                    _back_to_joins(net, room, back, x, n, gradient)
+                    _back_to_fixed_rows(net, room, back, n, gradient)
+                _append(room, looks[place, 0], added, n - low)
+                forget(net, room, x)
+                _note(room, back, ledger, n)
+        _back_to_first_layer(net, added, low, high - low, ledger.d_policy, gradient)
+    used[0] = 0  # what is borrowed lives until here
 
 
 # ---------------------------------------------------------------- kernels

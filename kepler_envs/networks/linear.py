@@ -168,24 +168,21 @@ class LinearLayout:
 
     def __init__(self, arrangement: Arrangement) -> None:
         self.sizes = arrangement.inputs.expected_shapes()
+        self._places: dict[str, slice] = {}
         numbered: dict[str, Sums] = {}
         self.size = 0
         for name, shape in self.sizes.items():
             count = int(np.prod(shape))
             places = np.arange(count)
             numbered[name] = Sums(shape, places, self.size + places, np.ones(count))
+            self._places[name] = slice(self.size, self.size + count)
             self.size += count
         self._runs = _runs_of(arrangement.flat(concatenate, numbered))
         self._flat_size = arrangement.size
 
     def parts(self, joined: np.ndarray) -> dict[str, np.ndarray]:
         """The parts of an array of all weights (size,), by name. They are not copied."""
-        found, begin = {}, 0
-        for name, shape in self.sizes.items():
-            count = int(np.prod(shape))
-            found[name] = joined[begin : begin + count].reshape(shape)
-            begin += count
-        return found
+        return {name: joined[self._places[name]].reshape(shape) for name, shape in self.sizes.items()}
 
     def flat(self, joined: np.ndarray) -> np.ndarray:
         """The flat array of weights (size,), float32."""
