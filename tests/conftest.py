@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from pathlib import Path
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")  # batches with two threads are tested on machines with one core, too
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # waiting threads of NumPy would spin beside other tests
 os.environ.setdefault("KEPLER_ENVS_QUIET", "1")  # tests compare what commands say, whatever is compiled on the way
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; tests send Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
 from hypothesis import HealthCheck, settings

@@ -92,7 +92,7 @@ def test_calls_of_compiled_code_change_nothing(game: Game, monkeypatch: pytest.M
     monkeypatch.setattr("kepler_envs.engine.playout.PLAYOUTS_OF_A_CALL", 7)
     in_parts = playouts(start, 100, seed=3)
     assert np.array_equal(at_once.returns, in_parts.returns) and np.array_equal(at_once.lengths, in_parts.lengths)
-    assert len(set(at_once.lengths[-50:].tolist())) > 5
+    assert len(set(at_once.lengths[-50:].tolist())) > 1, "equal games would say nothing of their order"
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="Ctrl-C waits for nothing")
