@@ -20,14 +20,14 @@ from agents.ending import plain_ending
 from benchmarks import figures, machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
 from benchmarks.imitation import IMITATED, imitation
-from benchmarks.learner import ROWS_ON_GPU, learner, learner_against_v0, learner_on_gpu
+from benchmarks.learner import AGAINST_V0, ROWS_ON_GPU, learner, learner_against_v0, learner_on_gpu
 from benchmarks.observation import observation
 from benchmarks.ray_speed import ray_tournament
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
 from benchmarks.search_speed import guided_search_table, search_table
 from benchmarks.start_up import compiled_wheels, differing, start_up
 from benchmarks.tournament_speed import tournament
-from benchmarks.training import training_share
+from benchmarks.training import BY_PART, training_share
 from benchmarks.v0 import V0_COMMIT, has_v0
 from kepler_envs.cli.codes import INTERRUPTED
 from kepler_envs.cli.common import UsageError, parse
@@ -38,8 +38,14 @@ Part = Callable[[Settings], list[Row]]
 LONG = (imitation,)
 """Parts that take an hour or more. They run only if you name them."""
 
-MAY_LACK: dict[Part, str] = {imitation: IMITATED, learner_on_gpu: ROWS_ON_GPU}
-"""Parts that a whole run may have no rows of, and what is in the names of their rows."""
+MAY_LACK: dict[Part, str] = {
+    imitation: IMITATED,
+    learner_on_gpu: ROWS_ON_GPU,
+    learner_against_v0: AGAINST_V0,
+    training_share: BY_PART,
+}
+"""Parts that a record may have no rows of, as they take hours, need a GPU or are younger, and what is in the names of
+their rows."""
 
 
 PARTS = (

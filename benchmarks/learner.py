@@ -11,7 +11,7 @@ from typing import Any
 
 import kepler_envs
 from benchmarks.sampling import Row, Settings, rates, ratio
-from benchmarks.v0 import ROOT, V0_COMMIT, Side, in_turn, old_checkout
+from benchmarks.v0 import ABSENT, ROOT, Side, in_turn, old_checkout
 
 NUM_ENVS, N_STEPS, BATCH_SIZE, EPOCHS = 64, 128, 2048, 3
 """The defaults of ``python -m agents.train``: games side by side, decisions of each between two updates, decisions per
@@ -73,6 +73,8 @@ def one_round():
 
 LEAST_AGAINST_V0 = {"flat": 3, "rows": 2}
 """How many times as fast as v0 a network of the same size should learn, and the one that is usual now."""
+AGAINST_V0 = "players, against v0"
+"""In the names of the rows of :func:`learner_against_v0`."""
 
 
 def learner_against_v0(settings: Settings) -> list[Row]:
@@ -87,10 +89,9 @@ def learner_against_v0(settings: Settings) -> list[Row]:
 
 
 def _against_v0(settings: Settings, name: str, players: int, checkout: Path | None) -> list[Row]:
-    what = f"{name}, MaskablePPO, {players} players, against v0"
+    what = f"{name}, MaskablePPO, {players} {AGAINST_V0}"
     if checkout is None:
-        absent = f"commit {V0_COMMIT} is not in this checkout"
-        return [Row(f"{what}, {kind}", absent, f">= {least}") for kind, least in LEAST_AGAINST_V0.items()]
+        return [Row(f"{what}, {kind}", ABSENT, f">= {least}") for kind, least in LEAST_AGAINST_V0.items()]
     sizes = players, NUM_ENVS, N_STEPS, BATCH_SIZE, EPOCHS
     sides = [Side(AS_V0, (f"{name}-v0", *sizes), checkout)]
     sides += [Side(AS_NOW, (name, players, kind), ROOT) for kind in LEAST_AGAINST_V0]

@@ -13,7 +13,7 @@ import numpy as np
 import kepler_envs
 from benchmarks.engine_speed import batch_side
 from benchmarks.sampling import Row, Settings, millions, rates, ratio
-from benchmarks.v0 import ROOT, V0_COMMIT, Side, in_turn, old_checkout
+from benchmarks.v0 import ABSENT, ROOT, Side, in_turn, old_checkout
 
 FEW, MANY = 256, 4096
 LEAST_AGAINST_V0 = {
@@ -64,7 +64,7 @@ def against_v0(settings: Settings, name: str, players: int, checkout: Path | Non
     """Step both versions in turn, each in a process of its own."""
     what, least = f"{name}, {players} players, {FEW} games: batch step against v0", LEAST_AGAINST_V0[name]
     if checkout is None:
-        return [Row(what, f"commit {V0_COMMIT} is not in this checkout", f">= {least:g}")]
+        return [Row(what, ABSENT, f">= {least:g}")]
     sides = Side(STEP, (f"{name}-v0", players, FEW), checkout), Side(STEP, (f"{name}-v1", players, FEW), ROOT)
     rounds, pairs = in_turn(sides, settings, 4 * settings.repetitions, warm_up=100)
     times = statistics.median(before / after for before, after in pairs)

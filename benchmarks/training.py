@@ -10,6 +10,9 @@ import kepler_envs
 from benchmarks.learner import N_STEPS, NUM_ENVS, learning_model
 from benchmarks.sampling import GAME, Row, Settings
 
+BY_PART = "where its time goes"
+"""In the names of the rows that say so."""
+
 
 def training_share(settings: Settings) -> list[Row]:
     """what MaskablePPO's time goes into"""
@@ -24,7 +27,7 @@ def training_share(settings: Settings) -> list[Row]:
             share, what = shares["games"], "environment's share of MaskablePPO wall time, 64 games"
             rows.append(Row(what, value, "< 10 %", share < 0.1, share))
         parts = ", ".join(f"{part} {100 * share:.0f} %" for part, share in shares.items())
-        rows.append(Row(f"{name}, MaskablePPO, {players} players, where its time goes", parts))
+        rows.append(Row(f"{name}, MaskablePPO, {players} players, {BY_PART}", parts))
     return rows
 
 
@@ -38,23 +41,20 @@ def time_by_part(game: str, players: int, steps: int) -> tuple[dict[str, float],
     from kepler_envs.adapters.pytorch import torch_threads  # here alone: the other parts do without it
 
     model = learning_model(game, players, compiled=True)
-    learner, optimizer, spent = model.policy.learner, model.policy.optimizer, dict.fromkeys(PARTS, 0.0)
+    learner, optimizer, spent = model.policy.learner, model.policy.optimizer, dict[str, float]()
     for part, owner, method in (
         ("gradients", learner, "learn"), ("answers", learner, "answer"), ("optimizer", optimizer, "step")
     ):  # fmt: skip
+        spent[part] = 0.0
         setattr(owner, method, _timed(getattr(owner, method), part, spent))
     with torch_threads(1):
         model.learn(N_STEPS * NUM_ENVS)  # warms up
         before, done, in_games, start = dict(spent), model.num_timesteps, model.env.env_seconds, time.perf_counter()
         model.learn(steps, reset_num_timesteps=False)
         wall = time.perf_counter() - start
-    shares = {part: (spent[part] - before[part]) / wall for part in PARTS}
+    shares = {part: (spent[part] - before[part]) / wall for part in spent}
     shares["games"] = (model.env.env_seconds - in_games) / wall
     return {**shares, "loops": 1 - sum(shares.values())}, (model.num_timesteps - done) / wall
-
-
-PARTS = "gradients", "answers", "optimizer"
-"""What is timed where it is called."""
 
 
 def _timed(function: Callable[..., Any], part: str, spent: dict[str, float]) -> Callable[..., Any]:

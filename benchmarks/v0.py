@@ -15,6 +15,8 @@ from benchmarks.sampling import Settings
 ROOT = Path(__file__).parents[1]
 V0_COMMIT = "5e2a210"
 """The last commit with all games at v0."""
+ABSENT = f"commit {V0_COMMIT} is not in this checkout"
+"""What a row says where there is nothing to compare with."""
 
 ANSWER = """
 import sys, time
