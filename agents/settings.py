@@ -135,11 +135,11 @@ class TrainConfig:
     """Number of games played in parallel."""
     n_steps: int = 128
     """Decisions per game between two updates."""
-    batch_size: int = 2048
+    batch_size: int = 512
     """Decisions per minibatch."""
-    epochs: int = 3
+    epochs: int = 1
     """Passes over the decisions of each update."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """Learning rate of Adam at the start."""
     final_learning_rate: float = 1e-4
     """Learning rate at the end, reached linearly. A lower --learning-rate needs a lower one here, too."""
@@ -270,7 +270,8 @@ def player_range(players: int | str | None) -> tuple[int, int] | None:
 
 
 def command_line(settings: Mapping[str, Any]) -> str:
-    """The command line that gives these settings: those that are not the default."""
+    """The command line that gives these settings: those that are used and not the default."""
+    settings = without_unused(settings)
     module, pool = settings.get("module", "agents.train"), settings.get("pool", {})
     flat = {
         **_unlike(MODULES[module], settings),

@@ -25,6 +25,9 @@ from kepler_envs.files import write_atomically
 
 AGENT, CURVE = "agent.zip", "curve.csv"
 """The network of a run, and its learning curve, in its folder."""
+THREE_PASSES: dict[str, Any] = {"batch_size": 2048, "epochs": 3, "learning_rate": 1e-3}
+"""How most methods learn from a rollout: with the defaults that ``agents.train`` had when they were trained."""
+AS_OPTIONS = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in THREE_PASSES.items())
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def train_with_sb3(job: Job, stop: threading.Event, watch: Watch) -> Trained | N
     from kepler_envs.adapters.pytorch import torch_threads
 
     with torch_threads(job.threads):
-        run = train_sb3(job.settings(), job.training, stop, watch)
+        run = train_sb3(job.settings(**THREE_PASSES), job.training, stop, watch)
     if run.fraction < 1:
         return None
     return Trained(run.steps, run.seconds / 3600, f"python:{write_agent(run, job.agent)}")
@@ -174,22 +177,28 @@ METHODS = {
         ),
         Method(
             "flat", "network", "MaskablePPO on the flat vector, self-play in which all seats learn",
-            "python -m agents.train GAME --seat shared --rows 0",
-            partial(train_with_agents, seat="shared", rows=0),
+            f"python -m agents.train GAME --seat shared --rows 0 {AS_OPTIONS}",
+            partial(train_with_agents, seat="shared", rows=0, **THREE_PASSES),
         ),
         Method(
             "pieces", "network", "the same, but the network also looks at the rows of the tables",
-            "python -m agents.train GAME --seat shared", partial(train_with_agents, seat="shared"),
+            f"python -m agents.train GAME --seat shared {AS_OPTIONS}",
+            partial(train_with_agents, seat="shared", **THREE_PASSES),
+        ),
+        Method(
+            "pieces-512", "network", "`pieces` with one pass over minibatches of 512 instead of three over 2,048",
+            "python -m agents.train GAME --seat shared",
+            partial(train_with_agents, seat="shared"),
         ),
         Method(
             "pieces-pool", "network", "`pieces` against a pool of earlier versions of itself",
-            "python -m agents.train GAME --seat pool",
-            partial(train_with_agents, seat="pool", pool=OWN_POOL),
+            f"python -m agents.train GAME --seat pool {AS_OPTIONS}",
+            partial(train_with_agents, seat="pool", pool=OWN_POOL, **THREE_PASSES),
         ),
         Method(
             "pieces-pool-32", "network", "the same with updates of 256 games x 32 decisions instead of 64 x 128",
-            "python -m agents.train GAME --seat pool --num-envs 256 --n-steps 32",
-            partial(train_with_agents, seat="pool", pool=OWN_POOL, num_envs=256, n_steps=32),
+            f"python -m agents.train GAME --seat pool --num-envs 256 --n-steps 32 {AS_OPTIONS}",
+            partial(train_with_agents, seat="pool", pool=OWN_POOL, num_envs=256, n_steps=32, **THREE_PASSES),
         ),
         Method(
             "expert", "network", "imitation of greedy, then expert iteration: searches with playouts by greedy",
