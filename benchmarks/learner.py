@@ -13,7 +13,7 @@ import kepler_envs
 from benchmarks.sampling import Row, Settings, rates, ratio
 from benchmarks.v0 import ABSENT, ROOT, Side, in_turn, old_checkout
 
-NUM_ENVS, N_STEPS, BATCH_SIZE, EPOCHS = 64, 128, 2048, 3
+NUM_ENVS, N_STEPS, BATCH_SIZE, EPOCHS = 64, 128, 512, 1
 """The defaults of ``python -m agents.train``: games side by side, decisions of each between two updates, decisions per
 step of the optimiser, passes over each update."""
 
@@ -59,6 +59,8 @@ def one_round():
     model.learn(games * steps, reset_num_timesteps=False)
 """
 """A process that learns as ``python -m agents.train`` did in v0, with its network for each game."""
+V0_BATCH_SIZE, V0_EPOCHS = 2048, 3
+"""The defaults of v0."""
 
 AS_NOW = """
 import sys
@@ -92,7 +94,7 @@ def _against_v0(settings: Settings, name: str, players: int, checkout: Path | No
     what = f"{name}, MaskablePPO, {players} {AGAINST_V0}"
     if checkout is None:
         return [Row(f"{what}, {kind}", ABSENT, f">= {least}") for kind, least in LEAST_AGAINST_V0.items()]
-    sizes = players, NUM_ENVS, N_STEPS, BATCH_SIZE, EPOCHS
+    sizes = players, NUM_ENVS, N_STEPS, V0_BATCH_SIZE, V0_EPOCHS
     sides = [Side(AS_V0, (f"{name}-v0", *sizes), checkout)]
     sides += [Side(AS_NOW, (name, players, kind), ROOT) for kind in LEAST_AGAINST_V0]
     rounds, seconds = in_turn(sides, settings, settings.repetitions)
