@@ -139,7 +139,7 @@ class TrainConfig:
     """Decisions per minibatch."""
     epochs: int = 1
     """Passes over the decisions of each update."""
-    learning_rate: float = 2e-3
+    learning_rate: float = 1e-3
     """Learning rate of Adam at the start."""
     final_learning_rate: float = 1e-4
     """Learning rate at the end, reached linearly. A lower --learning-rate needs a lower one here, too."""

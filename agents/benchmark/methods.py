@@ -25,7 +25,7 @@ from kepler_envs.files import write_atomically
 
 AGENT, CURVE = "agent.zip", "curve.csv"
 """The network of a run, and its learning curve, in its folder."""
-THREE_PASSES: dict[str, Any] = {"batch_size": 2048, "epochs": 3, "learning_rate": 1e-3}
+THREE_PASSES: dict[str, Any] = {"batch_size": 2048, "epochs": 3}
 """How most methods learn from a rollout: with the defaults that ``agents.train`` had when they were trained."""
 AS_OPTIONS = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in THREE_PASSES.items())
 
@@ -187,8 +187,12 @@ METHODS = {
         ),
         Method(
             "pieces-512", "network", "`pieces` with one pass over minibatches of 512 instead of three over 2,048",
-            "python -m agents.train GAME --seat shared",
-            partial(train_with_agents, seat="shared"),
+            "python -m agents.train GAME --seat shared", partial(train_with_agents, seat="shared"),
+        ),
+        Method(
+            "pieces-512-0.002", "network", "`pieces-512` with a learning rate that begins at 0.002",
+            "python -m agents.train GAME --seat shared --learning-rate 0.002",
+            partial(train_with_agents, seat="shared", learning_rate=2e-3),
         ),
         Method(
             "pieces-pool", "network", "`pieces` against a pool of earlier versions of itself",

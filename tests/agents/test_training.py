@@ -158,7 +158,7 @@ def test_an_interrupted_run_in_which_others_play_ends_like_an_uninterrupted_one(
 
 
 def test_a_run_with_other_settings_is_not_taken_up(finished):
-    with pytest.raises(BotError, match="begun with other settings: learning_rate is 0.002, now 0.5"):
+    with pytest.raises(BotError, match="begun with other settings: learning_rate is 0.001, now 0.5"):
         train(replace(TINY, out=finished.out, learning_rate=0.5))
 
 
