@@ -34,7 +34,7 @@ from kepler_envs.tournament.pairing import play_against
 FILE = "entry.json"
 KINDS = ("network", "residual", "search", "other")
 """Kinds of methods: a network alone, a network that corrects a written bot, a search, anything else."""
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z0-9]+([-.][a-z0-9]+)*")
 CURVE_COLUMNS = ("decisions", "hours", "returns", "games")
 MOST_BYTES = 64_000_000
 """Most bytes in the folder of one trained agent."""
@@ -256,7 +256,10 @@ def _about_entry(entry: Entry, budget: int, seeds: int) -> Iterator[str]:
         names = ", ".join(f"{task.game} with {task.players}" for task in TASKS)
         yield f"game and players are {entry.game!r} with {entry.players}; allowed: {names}"
     if not NAME.fullmatch(entry.method) or entry.method in POOL:
-        yield f"method is {entry.method!r}; write lower-case letters, digits and hyphens, and no name of a bot"
+        yield (
+            f"method is {entry.method!r}; write lower-case letters and digits, with single hyphens or points between "
+            "them, and no name of a bot"
+        )
     if entry.kind not in KINDS:
         yield f"kind is {entry.kind!r}; allowed: {', '.join(KINDS)}"
     if entry.budget != budget:

@@ -16,6 +16,7 @@ import pytest
 from agents.benchmark import tables
 from agents.benchmark.__main__ import INTERRUPTED, Check, Measure, main
 from agents.benchmark.entry import MOST_BYTES, agent_version, check, read_curve, read_entry, write_entry
+from agents.benchmark.methods import METHODS
 from agents.benchmark.protocol import FORMAT, POOL, SEARCH, TASKS, most_decisions, task_of
 from agents.benchmark.records import CurvePoint, Result
 from kepler_envs.bots.protocol import BotError
@@ -146,6 +147,12 @@ def test_nothing_is_wrong_with_a_valid_entry(folder):
     assert read_entry(folder) == entry
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_a_name_that_an_entry_may_have(folder, unplayed, method):
+    write(folder, {**valid(), "method": method})
+    assert check(folder, BUDGET, SEEDS) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -153,7 +160,13 @@ def test_nothing_is_wrong_with_a_valid_entry(folder):
         ({"game": "kitten_adventurers-v0"}, "game and players are 'kitten_adventurers-v0' with 4; allowed: kitten_adv"),
         ({"players": 3}, "with 3; allowed: kitten_adventurers-v1 with 4, "),
         ({"players": "4"}, "players is '4'; it must be of type int"),
-        ({"method": "My Method"}, "method is 'My Method'; write lower-case letters, digits and hyphens"),
+        (
+            {"method": "My Method"},
+            "method is 'My Method'; write lower-case letters and digits, with single hyphens or points",
+        ),
+        ({"method": "lr-0..2"}, "method is 'lr-0..2'; write lower-case letters and digits, "),
+        ({"method": "../flat"}, "method is '../flat'; write lower-case letters and digits, "),
+        ({"method": "flat."}, "method is 'flat.'; write lower-case letters and digits, "),
         ({"method": "greedy"}, "and no name of a bot"),
         ({"kind": "magic"}, "kind is 'magic'; allowed: network, residual, search, other"),
         ({"budget": 7}, "budget is 7 decisions; it must be 50,000"),
