@@ -33,6 +33,8 @@ Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
 
 NOTHING = ""
 PICTURE = RESULTS.parent / "images" / "benchmark.svg"
+COLOURS = 10
+"""Colours of a picture, those of matplotlib's usual cycle. Methods beyond them have dashed lines."""
 
 
 @dataclass(frozen=True, order=True)
@@ -307,7 +309,8 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
                 if (task, row) in drawn:
                     at, told = drawn[task, row]
                     label = row.method if row.budget == DECISIONS else f"{row.method}, {row.budget:,}"
-                    (lines[row],) = panel.plot(at, told.mean(0), color=f"C{number}", label=label, linewidth=1.2)
+                    dashes = "-" if number < COLOURS else "--"
+                    (lines[row],) = panel.plot(at, told.mean(0), dashes, color=f"C{number}", label=label, linewidth=1.2)
                     panel.fill_between(at, told.min(0), told.max(0), color=f"C{number}", alpha=0.2, linewidth=0)
         panels[0].set_ylabel("score: 0 uniform, 1 greedy")
         if lines:  # below all panels, as no game need have every method; in the order of the tables
@@ -316,7 +319,8 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     unindented = re.sub(rb"\n +<", b"\n<", file.getvalue())
-    return re.sub(rb' d="[^"]*"', lambda path: _shortened(path[0]), unindented)
+    unturned = re.sub(rb' transform="rotate\(-?0 [^"]*"', b"", unindented)  # each text is turned by 0 degrees
+    return re.sub(rb' d="[^"]*"', lambda path: _shortened(path[0]), unturned)
 
 
 def _shortened(path: bytes) -> bytes:

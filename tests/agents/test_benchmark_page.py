@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -67,6 +69,15 @@ def test_every_method_is_named_once_in_the_order_of_the_tables_whichever_games_i
     names = [f">{label}</text>" for label in ("early, 10", "late, 10", "late, 20")]
     assert [picture.count(name) for name in names] == [1, 1, 1]
     assert sorted(names, key=picture.index) == names
+    assert "rotate(-90 " in picture and "rotate(-0 " not in picture, "only the label of the axis is turned"
+
+
+def test_no_two_methods_look_the_same():
+    at, told = np.array([0, 10]), np.array([[0.0, 1.0], [0.2, 0.8]])
+    many = {(TASKS[0], Row(10, f"m{number:02}")): (at, told) for number in range(13)}
+    styles = re.findall(r'style="(fill: none; [^"]*)"', tables.picture(many).decode())
+    methods = Counter(style for style in styles if "stroke-width: 1.2" in style)
+    assert len(methods) == 13 and set(methods.values()) == {2}, "each in the panel and in the legend"
 
 
 def test_the_picture_is_there_where_there_are_curves(tmp_path):
