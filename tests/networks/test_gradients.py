@@ -12,6 +12,7 @@ import pytest
 import torch as th
 
 import kepler_envs
+from benchmarks.learner import BATCH_SIZE, EPOCHS, N_STEPS, NUM_ENVS, learning_model
 from kepler_envs.adapters.pytorch import CompiledLearner, Goal, PieceNetwork, TorchLearner, compiled, learner_of
 from kepler_envs.adapters.pytorch.compiled import ENOUGH_TO_LEARN
 from kepler_envs.engine.kernel import helper
@@ -130,6 +131,13 @@ def test_gradients_by_two_threads(two_threads, used):
     given = random_positions(inputs.layout, len(inputs.actions), 2 * ENOUGH_TO_LEARN + 101)
     assert_same_gradients(inputs, *given)
     assert used == [2, 2], "to judge, and to go back"
+
+
+def test_two_threads_share_a_minibatch_of_the_usual_size(two_threads, used):
+    """They are a little smaller than asked: some decisions at the end of a rollout cannot be learned from."""
+    model = learning_model("kitten_adventurers", 4, True)
+    model.learn(NUM_ENVS * N_STEPS)
+    assert used.count(2) == EPOCHS * NUM_ENVS * N_STEPS // BATCH_SIZE
 
 
 def test_pytorch_starts_no_threads_of_its_own(two_threads, monkeypatch):

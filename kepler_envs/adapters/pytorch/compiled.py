@@ -28,8 +28,9 @@ from kepler_envs.networks.linear import LinearLayout
 from kepler_envs.networks.simd import BLOCK
 from kepler_envs.networks.threads import in_parts
 
-ENOUGH, ENOUGH_TO_LEARN = 8 * BLOCK, 256
-"""Positions that are worth a thread where nothing is learned, and where something is."""
+ENOUGH, ENOUGH_TO_LEARN = 8 * BLOCK, 128
+"""Positions that are worth a thread where nothing is learned, and where something is. A minibatch of the usual size has
+to be enough for several threads."""
 
 
 class CompiledLearner:
