@@ -50,9 +50,10 @@ class CompiledLearner:
         self._weights = dict(network.named_parameters())  # which takes long to ask for at every step
         self._workspaces: tuple[np.ndarray, ...] = (np.zeros((0, 0, 0), WHOLE),)
         self._inputs: tuple[np.ndarray, ...] = (np.zeros((0, 0), WHOLE),)
+        self._gradients = np.zeros((0, 0), FLOAT)
         self._ledger: tuple[np.ndarray, ...] = (np.zeros((0, 0), FLOAT),)
         self._learned = np.zeros(0, FLOAT)
-        self._turn = threading.Lock()  # held while workspaces and ledger are in use
+        self._turn = threading.Lock()  # held while workspaces, ledger and gradients are in use
         self._known: tuple[tuple[int, ...], CompiledNetwork] | None = None
 
     @cached_property
@@ -170,9 +171,10 @@ class CompiledLearner:
         count = len(asked[0])
         threads = _threads(count, ENOUGH_TO_LEARN)
         arguments = self.arrangement.arguments(flat)
-        gradients, kernel = np.zeros((threads, len(flat)), FLOAT), gradient_kernel()
+        kernel = gradient_kernel()
 
         def work(number: int, part: slice) -> None:
+            gradients[number] = 0
             of_part = [[one[part] for one in arrays] for arrays in (asked, ledger, goal, judged, derivatives)]
             kernel(
                 *of_part[0], *arguments, *(one[number] for one in workspaces), *of_part[1], *of_part[2], rates,
@@ -182,8 +184,11 @@ class CompiledLearner:
 
         with self._turn, torch_threads(1):
             ledger, workspaces = self.ledger(count), (*self.workspaces(threads), *self._room_for_inputs(threads))
+            gradients = self._room_for_gradients(threads, len(flat))
             in_parts(work, count, threads)
-        return self._layout.back(gradients[0] if threads == 1 else gradients.sum(0))
+            for gradient in gradients[1:threads]:
+                gradients[0] += gradient
+            return self._layout.back(gradients[0])
 
     def _flat(self) -> np.ndarray:
         joined = th.cat([self._weights[name].detach().reshape(-1) for name in self._layout.sizes])
@@ -199,6 +204,12 @@ class CompiledLearner:
                 np.zeros((*shape, whole), WHOLE), np.zeros((*shape, decimal), FLOAT), np.zeros((*shape, actions), FLOAT)
             )  # fmt: skip
         return self._workspaces
+
+    def _room_for_gradients(self, threads: int, size: int) -> np.ndarray:
+        """float32 (at least so many threads, size), kept: to get that much memory at each call takes a while."""
+        if len(self._gradients) < threads:
+            self._gradients = np.zeros((threads, size), FLOAT)
+        return self._gradients
 
     def _room_for_inputs(self, threads: int) -> tuple[np.ndarray, ...]:
         """The workspaces of a kernel's inputs, of at least so many threads."""
