@@ -138,7 +138,7 @@ for name in ("uniform", "greedy"):
 #
 # Self-play learns from who won. A search tells more about each decision: which moves it visited, and how often. *Expert
 # iteration* lets a network learn from that. `bc-v1` plays Ad Astra about as well as `greedy`. Here it learns from
-# searches of 100 iterations in 3-player games, in two generations, which takes about two minutes. In a terminal:
+# searches of 100 iterations in 3-player games, in two generations, which takes less than a minute. In a terminal:
 #
 #     python -m agents.expert ad_astra --players 3 --start bc-v1 --games 192 --generations 2 --eval-games 200 \
 #         --processes 2
